@@ -1,0 +1,83 @@
+// What a worker knows of a device: load weights, prepare executables, run them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/device/executable.h"
+#include "runtime/graph/graph.h"
+#include "runtime/tensor/signature.h"
+
+namespace reprise {
+
+struct LoadOptions {
+  std::string model;               // for messages: "digits/1"
+  std::string precision = "fp32";  // design words: fp32 tf32 fp16 bf16
+};
+
+// One value for each of Signature::free_symbols, in that order; empty for a
+// model without free dims.
+using VariantDims = Dims;
+
+// Weights of one model version on one device, uploaded once and shared by all
+// of its variants.
+//
+// Threads: Prepare runs on a loader thread, one call at a time, beside serving.
+// Lifecycle: destroyed after every Executable made from it.
+class LoadedModel {
+ public:
+  virtual ~LoadedModel() = default;
+
+  // One variant: plans every rung of `ladder` (ascending rows; one entry, 1,
+  // when the signature is not batched), runs each at least once, and times it.
+  // Rows alone and rows among others are compared (the canary): a model whose
+  // rows depend on each other is refused with FAILED_PRECONDITION.
+  // INVALID_ARGUMENT: the dims do not fit the graph (names the node).
+  // RESOURCE_EXHAUSTED: it needs more memory than is free.
+  // UNIMPLEMENTED: a node that this device cannot run (names it).
+  // `lane` is the worker's lane on which the executable will run, from 0; a
+  // lane that is named for the first time is made.
+  virtual absl::StatusOr<std::unique_ptr<Executable>> Prepare(
+      const VariantDims& dims, const std::vector<int>& ladder, int lane) = 0;
+
+  virtual int64_t weight_bytes() const = 0;
+};
+
+struct DeviceMemory {
+  int64_t total = 0;  // bytes
+  int64_t free = 0;
+};
+
+// Threads: Load may be called from a loader thread beside serving. Executables
+// run on the thread that owns the device; Wake may be called from any thread.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // "cpu", or the GPU's index: the value of the metrics' label `device`.
+  virtual absl::string_view name() const = 0;
+
+  // Uploads the weights of `graph` and checks that every node can run here.
+  // `signature` is the model's with its free dims (batch apart). The graph is
+  // kept alive by the LoadedModel.
+  // UNIMPLEMENTED names the node that no implementation takes;
+  // RESOURCE_EXHAUSTED as Prepare.
+  virtual absl::StatusOr<std::unique_ptr<LoadedModel>> Load(
+      std::shared_ptr<const graph::Graph> graph, const Signature& signature,
+      const LoadOptions& options) = 0;
+
+  // Makes the current call of Executable::Wait, or the next one if there is
+  // none, return ABORTED at once, unless its slot is done: how another thread
+  // gets the attention of a worker that waits for the device.
+  virtual void Wake() = 0;
+
+  virtual DeviceMemory memory() const = 0;
+};
+
+}  // namespace reprise

@@ -1,0 +1,92 @@
+// Which models are served: repository, control modes, loads, unloads, routing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "prometheus/registry.h"
+#include "runtime/base/clock.h"
+#include "runtime/batch/infer_task.h"
+#include "runtime/model/registry.h"
+#include "runtime/worker/device_worker.h"
+
+namespace reprise {
+
+enum class ControlMode { kNone, kExplicit, kPoll };
+
+struct ModelManagerOptions {
+  std::vector<std::string> repositories;  // --model-repository, repeatable
+  std::string model_name;                 // --model-name with --model-path:
+  std::string model_path;                 //   one model in any KServe layout
+  ControlMode mode = ControlMode::kNone;
+  std::vector<std::string> load_models;  // --load-model; "*" means all
+  absl::Duration poll_interval = absl::Seconds(15);  // --repository-poll-secs
+  std::string config_name;                           // --model-config-name
+  bool strict_config = false;  // --disable-auto-complete-config
+  bool strict_readiness = true;
+  int default_max_batch_size = 32;
+  int64_t max_queue_requests = 1024;
+  int64_t max_queue_bytes = int64_t{256} << 20;
+  int64_t max_message_bytes = int64_t{256} << 20;
+  int load_threads = 1;  // --model-load-thread-count
+};
+
+// What RepositoryModelLoad may bring along.
+struct LoadOverrides {
+  std::optional<std::string> config_json;
+  std::map<std::string, std::string> files;  // "1/model.onnx" -> content
+};
+
+// Threads: any. Load and Unload block (a load takes seconds): never call them
+// from a thread that polls gRPC. Everything else returns at once.
+class ModelManager {
+ public:
+  // `workers` (at least one), `registry`, `clock` and `metrics` must outlive
+  // the manager. INVALID_ARGUMENT lists every fault of the options at once.
+  static absl::StatusOr<std::unique_ptr<ModelManager>> Create(
+      ModelManagerOptions options, std::vector<DeviceWorker*> workers,
+      Registry& registry, Clock& clock, prometheus::Registry& metrics);
+
+  virtual ~ModelManager() = default;
+
+  // Loads what the mode asks for, and in poll mode starts to watch. Returns
+  // when each of these models is ready or has failed; OK if all are ready, else
+  // the failures, one a line. The server serves in any case.
+  virtual absl::Status LoadAtStart() = 0;
+
+  // Loads or reloads all versions that the model's policy asks for, beside the
+  // serving ones, and swaps. UNAVAILABLE outside explicit mode;
+  // INVALID_ARGUMENT for a name that is not one path component, or a bad
+  // override; INTERNAL when it cannot be loaded: the old versions keep serving.
+  virtual absl::Status Load(absl::string_view name,
+                            const LoadOverrides& overrides) = 0;
+
+  // UNAVAILABLE outside explicit mode; INVALID_ARGUMENT as Load. Returns when
+  // the versions are withdrawn and drained.
+  virtual absl::Status Unload(absl::string_view name) = 0;
+
+  // Whether all required models are ready and no worker is stuck.
+  virtual bool Ready() const = 0;
+
+  // The names of the models that may be asked for by RepositoryIndex, with
+  // those in the repository that are not loaded.
+  virtual std::vector<IndexEntry> Index() const = 0;
+
+  // Hands `task` to a worker that serves `model`; see DeviceWorker::Offer.
+  virtual absl::Status Offer(const ModelVersion& model, InferTask& task) = 0;
+  virtual void Cancel(const ModelVersion& model, InferTask& task) = 0;
+
+  // No more loads or polls; then the workers are stopped (DeviceWorker::Stop).
+  virtual bool Stop(absl::Time deadline) = 0;
+};
+
+}  // namespace reprise
