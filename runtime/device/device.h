@@ -19,6 +19,9 @@ namespace reprise {
 struct LoadOptions {
   std::string model;               // for messages: "digits/1"
   std::string precision = "fp32";  // design words: fp32 tf32 fp16 bf16
+  // Whether Prepare may leave out a rung that is not at least 2 % faster than a
+  // larger one: true for the default ladder, false for configured rungs.
+  bool may_drop_rungs = false;
 };
 
 // One value for each of Signature::free_symbols, in that order; empty for a
