@@ -36,8 +36,9 @@ struct BoundGraph {
 // symbols to `variant`, then infers every dtype and shape, carrying small
 // integer values (at most 1,024 elements) through the operators that compute
 // shapes.
-// INVALID_ARGUMENT: dims that do not fit, with the node named; UNIMPLEMENTED: an
-// operator or a data-dependent shape that Reprise does not run, named likewise.
+// INVALID_ARGUMENT: dims that do not fit, with the node named; UNIMPLEMENTED:
+// an operator or a data-dependent shape that Reprise does not run, named
+// likewise.
 absl::StatusOr<BoundGraph> Bind(const graph::Graph& graph,
                                 const Signature& signature, int rows,
                                 std::span<const int64_t> variant);

@@ -1,0 +1,59 @@
+// Element-wise operators: unary, binary, variadic, comparisons, logic, Where,
+// Cast, Clip and the activations.
+#pragma once
+
+#include <limits>
+
+#include "absl/status/statusor.h"
+#include "runtime/ops/node_view.h"
+#include "runtime/tensor/dtype.h"
+#include "runtime/tensor/shape.h"
+
+namespace reprise::ops {
+
+// Dims of `a` and `b` broadcast together, numpy's way. INVALID_ARGUMENT if they
+// do not fit.
+absl::StatusOr<Dims> BroadcastDims(const Dims& a, const Dims& b);
+
+// Of all present inputs of `view`.
+absl::StatusOr<Dims> BroadcastInputs(const NodeView& view);
+
+// `alpha` and `beta` of the activations, with the operator's own defaults:
+// LeakyRelu(alpha) Elu(alpha) Celu(alpha) ThresholdedRelu(alpha)
+// Selu(alpha, gamma as beta) HardSigmoid(alpha, beta); 0 for the others.
+struct UnaryParams {
+  float alpha = 0;
+  float beta = 0;
+};
+absl::StatusOr<UnaryParams> ReadUnary(const NodeView& view);
+
+// Clip's bounds, from attributes (< 11) or constant inputs; an absent bound is
+// infinite. The integers hold INT64 and UINT64 bounds exactly; they are valid
+// for integer dtypes only. UNIMPLEMENTED for bounds that are computed.
+struct ClipParams {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool has_low = false;
+  bool has_high = false;
+  int64_t low_int = std::numeric_limits<int64_t>::min();
+  int64_t high_int = std::numeric_limits<int64_t>::max();
+};
+absl::StatusOr<ClipParams> ReadClip(const NodeView& view);
+
+// Target of Cast (attribute `to`, an ONNX data type number) or CastLike (the
+// dtype of input 1). UNIMPLEMENTED for types that Reprise does not have.
+absl::StatusOr<DType> ReadCastTarget(const NodeView& view);
+
+// The DType of a number of ONNX's TensorProto.DataType. UNIMPLEMENTED for types
+// that Reprise does not have; INVALID_ARGUMENT for undefined ones.
+absl::StatusOr<DType> DTypeFromOnnx(int64_t number);
+int64_t OnnxFromDType(DType dtype);
+
+// Gelu's attribute `approximate`: true for "tanh", false for "none" (erf).
+absl::StatusOr<bool> ReadGeluTanh(const NodeView& view);
+
+// Mod's attribute `fmod`: true = C's fmod (sign of the dividend), false = sign
+// of the divisor (integers only).
+absl::StatusOr<bool> ReadFmod(const NodeView& view);
+
+}  // namespace reprise::ops
