@@ -1,0 +1,46 @@
+// ONNX files as graphs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/graph/graph.h"
+
+namespace reprise::onnx_import {
+
+// Bounds on what a file may ask of us. All are checked before memory is taken.
+struct ImportLimits {
+  int64_t max_file_bytes = int64_t{2'147'483'647};  // protobuf's own bound
+  int max_message_depth = 100;    // nesting of protobuf messages
+  int max_graph_depth = 32;       // subgraphs in subgraphs
+  int64_t max_nodes = 1'000'000;  // subgraphs included
+  int64_t max_name_bytes = 4096;
+  int max_rank = 8;
+  int64_t max_constant_bytes = int64_t{16} << 30;  // all of them together
+};
+
+struct ImportOptions {
+  ImportLimits limits;
+  // External data is looked for below this folder; empty: it is refused. Set by
+  // ImportModelFile.
+  std::string folder;
+};
+
+// IR 3 to 13, opsets 7 to 23. The graph holds true inputs only, its Constant
+// nodes and initialisers as constants, and has passed ops::Validate.
+//
+// Threads: any; no state.
+// INVALID_ARGUMENT: not an ONNX model, or one that contradicts itself (names
+// the node or tensor). UNIMPLEMENTED: a version, operator, domain or datatype
+// that Reprise does not have, by name. RESOURCE_EXHAUSTED: over a limit.
+absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
+                                              const ImportOptions& options);
+
+// Reads the file, then as above. NOT_FOUND or PERMISSION_DENIED if it cannot be
+// opened; external data must lie below the file's folder.
+absl::StatusOr<graph::Graph> ImportModelFile(const std::string& path,
+                                             ImportOptions options);
+
+}  // namespace reprise::onnx_import
