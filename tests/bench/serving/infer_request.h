@@ -1,0 +1,14 @@
+// The bytes of a ModelInferRequest, written without the generated code: a load
+// client measures the server alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace reprise::bench {
+
+// `model` with one INT32 input INPUT0 of shape [1, elements], as raw bytes
+// 0, 1, 2, ...
+std::string EncodeInferRequest(const std::string& model, int64_t elements);
+
+}  // namespace reprise::bench
