@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +39,7 @@ struct Load {
 };
 
 struct Tally {
+  int64_t all_calls = 0;      // warm-up included
   std::vector<float> micros;  // one a call that ended while counting
   int64_t errors = 0;
   std::string first_error;
@@ -103,6 +105,7 @@ class Caller {
   }
 
   void Count(const Call& call, SteadyClock::time_point now) {
+    ++tally_.all_calls;
     if (!call.status.ok()) {
       if (tally_.errors++ == 0)
         tally_.first_error = call.status.error_message();
@@ -135,6 +138,7 @@ Tally RunAll(const Load& load, int thread_count) {
   for (size_t i = 1; i < tallies.size(); ++i) {
     all.micros.insert(all.micros.end(), tallies[i].micros.begin(),
                       tallies[i].micros.end());
+    all.all_calls += tallies[i].all_calls;
     all.errors += tallies[i].errors;
     if (all.first_error.empty()) all.first_error = tallies[i].first_error;
   }
@@ -171,14 +175,12 @@ int Run(char** argument) {
                               std::chrono::duration<double>(seconds));
   Tally tally = RunAll(load, threads);
   std::sort(tally.micros.begin(), tally.micros.end());
-  std::printf(
-      "{\"calls\": %zu, \"errors\": %lld, \"rate\": %.1f, \"p50_us\": %.2f, "
-      "\"p99_us\": %.2f}\n",
-      tally.micros.size(),
-      static_cast<long long>(
-          tally.errors),  // NOLINT(google-runtime-int): printf's own
-      static_cast<double>(tally.micros.size()) / seconds,
-      Quantile(tally.micros, 0.5), Quantile(tally.micros, 0.99));
+  std::printf("{\"calls\": %zu, \"all_calls\": %" PRId64
+              ", \"errors\": %" PRId64
+              ", \"rate\": %.1f, \"p50_us\": %.2f, \"p99_us\": %.2f}\n",
+              tally.micros.size(), tally.all_calls, tally.errors,
+              static_cast<double>(tally.micros.size()) / seconds,
+              Quantile(tally.micros, 0.5), Quantile(tally.micros, 0.99));
   if (tally.errors > 0) {
     std::fprintf(stderr, "failed: %s\n", tally.first_error.c_str());
   }
