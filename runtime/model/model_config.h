@@ -41,4 +41,26 @@ struct ModelConfig {
   std::map<std::string, std::vector<std::string>> labels;  // by output
 };
 
+// What the flags decide for every model.
+struct ConfigBounds {
+  int64_t max_queue_requests = 1024;
+  int64_t max_queue_bytes = int64_t{256} << 20;
+};
+
+struct ConfigParameters;  // config_parameters.h
+
+// The structs of a configuration that is checked and completed (config_check.h,
+// config_complete.h), for a model with this signature. INVALID_ARGUMENT with
+// every fault at once: a ladder out of bounds, a variant that does not bind all
+// free dims or binds one outside its range. `labels` stay empty: they are
+// files.
+absl::StatusOr<ModelConfig> BuildModelConfig(
+    const inference::ModelConfig& completed, const Signature& signature,
+    const ConfigParameters& parameters, const ConfigBounds& bounds);
+
+// The key of a variant that `values` name, in the order of
+// signature.free_symbols. All of them must be there.
+Dims VariantKeyOf(const Signature& signature,
+                  const std::map<std::string, int64_t>& values);
+
 }  // namespace reprise

@@ -1,0 +1,89 @@
+#include "runtime/model/config_parse.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/json_util.h"
+#include "runtime/base/status_macros.h"
+
+namespace reprise {
+namespace {
+
+constexpr int kMaxNesting = 64;
+constexpr size_t kMaxFaults = 8;
+
+// Keeps the first faults of a parse, with places counted from 1.
+class FaultCollector final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (faults_.size() == kMaxFaults) return;
+    faults_.push_back(
+        absl::StrCat("line ", line + 1, ":", column + 1, ": ", message));
+  }
+  void AddWarning(int, google::protobuf::io::ColumnNumber,
+                  const std::string&) override {}
+
+  std::string Text() const { return absl::StrJoin(faults_, "; "); }
+
+ private:
+  std::vector<std::string> faults_;
+};
+
+absl::Status CheckSize(absl::string_view text) {
+  if (text.size() > static_cast<size_t>(kMaxConfigBytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the configuration has ", text.size(), " bytes; at most ",
+                     kMaxConfigBytes, " are read"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ParsedConfig> ParseConfigText(absl::string_view text) {
+  REPRISE_RETURN_IF_ERROR(CheckSize(text));
+  ParsedConfig parsed;
+  FaultCollector faults;
+  google::protobuf::TextFormat::ParseInfoTree places;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&faults);
+  parser.WriteLocationsTo(&places);
+  parser.SetRecursionLimit(kMaxNesting);
+  if (!parser.ParseFromString(std::string(text), &parsed.proto)) {
+    return absl::InvalidArgumentError(faults.Text());
+  }
+  const auto* field =
+      inference::ModelConfig::descriptor()->FindFieldByName("max_batch_size");
+  parsed.has_max_batch_size = places.GetLocation(field, -1).line >= 0;
+  return parsed;
+}
+
+absl::StatusOr<ParsedConfig> ParseConfigJson(absl::string_view text) {
+  REPRISE_RETURN_IF_ERROR(CheckSize(text));
+  ParsedConfig parsed;
+  const std::string json(text);
+  const auto status =
+      google::protobuf::util::JsonStringToMessage(json, &parsed.proto);
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not a JSON configuration: ", std::string(status.message())));
+  }
+  // Protobuf has accepted the text, so that its depth is bounded.
+  const auto tree = nlohmann::json::parse(json, /*cb=*/nullptr,
+                                          /*allow_exceptions=*/false);
+  parsed.has_max_batch_size =
+      tree.is_object() &&
+      (tree.contains("max_batch_size") || tree.contains("maxBatchSize"));
+  return parsed;
+}
+
+}  // namespace reprise

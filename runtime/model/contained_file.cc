@@ -1,0 +1,183 @@
+#include "runtime/model/contained_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/base/status_macros.h"
+
+namespace reprise {
+namespace {
+
+constexpr size_t kMaxEntries = 100'000;
+
+// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status SystemError(int error, absl::string_view what) {
+  if (error == ELOOP) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        what, ": symbolic links below a model's folder are not followed"));
+  }
+  return absl::ErrnoToStatus(error, what);
+}
+
+// Opens each part without following a link: openat2 would do it in one call,
+// but not on every kernel.
+absl::StatusOr<Descriptor> OpenBelow(const std::string& folder,
+                                     absl::string_view relative) {
+  REPRISE_RETURN_IF_ERROR(CheckRelativePath(relative));
+  Descriptor current(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (current.get() < 0) return SystemError(errno, folder);
+  const std::vector<std::string> parts = absl::StrSplit(relative, '/');
+  for (size_t i = 0; i < parts.size(); ++i) {
+    struct stat info = {};
+    if (fstatat(current.get(), parts[i].c_str(), &info, AT_SYMLINK_NOFOLLOW) !=
+        0) {
+      return SystemError(errno, relative);
+    }
+    if (S_ISLNK(info.st_mode)) return SystemError(ELOOP, relative);
+    const int kind = i + 1 < parts.size() ? O_DIRECTORY : O_NONBLOCK;
+    Descriptor next(openat(current.get(), parts[i].c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind));
+    if (next.get() < 0) return SystemError(errno, relative);
+    current = std::move(next);
+  }
+  return current;
+}
+
+struct CloseDir {
+  void operator()(DIR* dir) const { closedir(dir); }
+};
+
+int64_t Nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+absl::Status CheckPathComponent(absl::string_view name) {
+  const bool blank = std::all_of(name.begin(), name.end(), absl::ascii_isspace);
+  const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
+    return c == '/' || c == '\\' || absl::ascii_iscntrl(c);
+  });
+  if (blank || !plain || name == "." || name == ".." || name.size() > 255) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", absl::CHexEscape(name.substr(0, 255)),
+        "' is not a valid name: it must be one plain path component"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRelativePath(absl::string_view path) {
+  for (absl::string_view part : absl::StrSplit(path, '/')) {
+    REPRISE_RETURN_IF_ERROR(CheckPathComponent(part));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ResolveFolder(const std::string& path) {
+  struct Free {
+    void operator()(char* text) const { free(text); }
+  };
+  const std::unique_ptr<char, Free> resolved(realpath(path.c_str(), nullptr));
+  if (resolved == nullptr) return absl::ErrnoToStatus(errno, path);
+  struct stat info = {};
+  if (stat(resolved.get(), &info) != 0) return absl::ErrnoToStatus(errno, path);
+  if (!S_ISDIR(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is not a folder"));
+  }
+  return std::string(resolved.get());
+}
+
+absl::StatusOr<std::string> ReadContainedFile(const std::string& folder,
+                                              absl::string_view relative,
+                                              int64_t max_bytes) {
+  REPRISE_ASSIGN_OR_RETURN(const Descriptor file, OpenBelow(folder, relative));
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0) return SystemError(errno, relative);
+  if (!S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(relative, " is not a regular file"));
+  }
+  if (info.st_size > max_bytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(relative, " has ", info.st_size, " bytes; at most ",
+                     max_bytes, " are read"));
+  }
+  std::string content(static_cast<size_t>(info.st_size), '\0');
+  size_t filled = 0;
+  while (filled < content.size()) {
+    const ssize_t got =
+        read(file.get(), content.data() + filled, content.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return SystemError(errno, relative);
+    if (got == 0) break;  // it was cut while it was read
+    filled += static_cast<size_t>(got);
+  }
+  content.resize(filled);
+  return content;
+}
+
+absl::StatusOr<std::vector<FolderEntry>> ListFolder(const std::string& path) {
+  const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
+  if (dir == nullptr) return absl::ErrnoToStatus(errno, path);
+  std::vector<FolderEntry> entries;
+  while (true) {
+    // The stream is this thread's own.
+    const dirent* next = readdir(dir.get());  // NOLINT(concurrency-mt-unsafe)
+    if (next == nullptr) break;
+    FolderEntry entry;
+    entry.name = next->d_name;
+    if (entry.name[0] == '.') continue;
+    struct stat info = {};
+    const int fd = dirfd(dir.get());
+    if (fstatat(fd, next->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    entry.is_link = S_ISLNK(info.st_mode);
+    entry.bytes = info.st_size;
+    entry.modified = Nanoseconds(info.st_mtim);
+    entry.inode = info.st_ino;
+    if (entry.is_link && fstatat(fd, next->d_name, &info, 0) != 0) continue;
+    entry.is_folder = S_ISDIR(info.st_mode);
+    if (entries.size() == kMaxEntries) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, " has more than ", kMaxEntries, " entries"));
+    }
+    entries.push_back(std::move(entry));
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const FolderEntry& a, const FolderEntry& b) {
+              return a.name < b.name;
+            });
+  return entries;
+}
+
+}  // namespace reprise

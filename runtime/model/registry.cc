@@ -1,0 +1,176 @@
+#include "runtime/model/registry.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace reprise {
+namespace {
+
+absl::Status UnknownModel(absl::string_view name) {
+  return absl::NotFoundError(
+      absl::StrCat("unknown model '", name, "': the server does not have it"));
+}
+
+// Nothing for "".
+absl::StatusOr<std::optional<int64_t>> ParseVersion(absl::string_view text) {
+  if (text.empty()) return std::optional<int64_t>();
+  int64_t version = 0;
+  const bool digits = std::all_of(text.begin(), text.end(),
+                                  [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits || text[0] == '0' || !absl::SimpleAtoi(text, &version)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "model version '", text,
+        "' is invalid: it must be an integer > 0, or empty for the latest"));
+  }
+  return std::optional<int64_t>(version);
+}
+
+}  // namespace
+
+absl::StatusOr<ModelHandle> Registry::Acquire(absl::string_view name,
+                                              absl::string_view version) const {
+  const auto wanted = ParseVersion(version);
+  absl::MutexLock lock(&mu_);
+  const auto model = models_.find(name);
+  if (model == models_.end()) return UnknownModel(name);
+  if (!wanted.ok()) return wanted.status();
+  const Versions& versions = model->second;
+  if (!wanted->has_value()) {
+    for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
+      if (it->second.handle != nullptr) return it->second.handle;
+    }
+    return absl::NotFoundError(
+        absl::StrCat("model '", name, "' has no available versions"));
+  }
+  const auto it = versions.find(**wanted);
+  if (it == versions.end() || **wanted == 0) {
+    return absl::NotFoundError(absl::StrCat("version ", version, " of model '",
+                                            name, "' is not found"));
+  }
+  if (it->second.handle == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("version ", version, " of model '", name,
+                     "' is not at ready state: ", StateName(it->second.state),
+                     it->second.reason.empty() ? "" : ", ", it->second.reason));
+  }
+  return it->second.handle;
+}
+
+absl::StatusOr<std::vector<ModelHandle>> Registry::List(
+    absl::string_view name, absl::string_view version) const {
+  std::vector<ModelHandle> handles;
+  if (!name.empty() && !version.empty()) {
+    auto handle = Acquire(name, version);
+    if (!handle.ok()) return handle.status();
+    handles.push_back(*std::move(handle));
+    return handles;
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    if (!name.empty() && !models_.contains(name)) return UnknownModel(name);
+    for (const auto& [model, versions] : models_) {
+      if (!name.empty() && model != name) continue;
+      for (const auto& [unused, entry] : versions) {
+        if (entry.handle != nullptr) handles.push_back(entry.handle);
+      }
+    }
+  }
+  if (!name.empty() && handles.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("model '", name, "' has no available versions"));
+  }
+  std::sort(handles.begin(), handles.end(),
+            [](const ModelHandle& a, const ModelHandle& b) {
+              return std::make_pair(a->name(), a->version()) <
+                     std::make_pair(b->name(), b->version());
+            });
+  return handles;
+}
+
+std::vector<IndexEntry> Registry::Index() const {
+  std::vector<IndexEntry> index;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [name, versions] : models_) {
+      for (const auto& [version, entry] : versions) {
+        // The state of the model as a whole shows where no version has one.
+        if (version == 0 && versions.size() > 1) continue;
+        index.push_back({name, version == 0 ? "" : std::to_string(version),
+                         entry.state, entry.reason});
+      }
+    }
+  }
+  // The map has no order; versions stand in theirs already.
+  std::stable_sort(
+      index.begin(), index.end(),
+      [](const IndexEntry& a, const IndexEntry& b) { return a.name < b.name; });
+  return index;
+}
+
+void Registry::Publish(ModelHandle handle) {
+  ModelHandle replaced;  // dropped without the lock
+  {
+    absl::MutexLock lock(&mu_);
+    Versions& versions = models_[handle->name()];
+    versions.erase(0);
+    Version& entry = versions[handle->version()];
+    replaced = std::move(entry.handle);
+    entry.state = VersionState::kReady;
+    entry.reason.clear();
+    entry.handle = std::move(handle);
+  }
+  replaced.reset();
+  Notify();
+}
+
+void Registry::SetState(absl::string_view name, int64_t version,
+                        VersionState state, absl::string_view reason) {
+  ModelHandle withdrawn;  // dropped without the lock
+  {
+    absl::MutexLock lock(&mu_);
+    Version& entry = models_[std::string(name)][version];
+    if (state != VersionState::kReady) withdrawn = std::move(entry.handle);
+    entry.state = state;
+    entry.reason = std::string(reason);
+  }
+  withdrawn.reset();
+  Notify();
+}
+
+void Registry::Remove(absl::string_view name, int64_t version) {
+  Versions removed;  // dropped without the lock
+  {
+    absl::MutexLock lock(&mu_);
+    const auto model = models_.find(name);
+    if (model == models_.end()) return;
+    if (version == 0) {
+      removed = std::move(model->second);
+    } else if (const auto it = model->second.find(version);
+               it != model->second.end()) {
+      removed.insert(model->second.extract(it));
+    }
+    if (version == 0 || model->second.empty()) models_.erase(model);
+  }
+  removed.clear();
+  Notify();
+}
+
+void Registry::AddListener(std::function<void()> listener) {
+  absl::MutexLock lock(&mu_);
+  listeners_.push_back(std::move(listener));
+}
+
+void Registry::Notify() const {
+  std::vector<std::function<void()>> listeners;
+  {
+    absl::MutexLock lock(&mu_);
+    listeners = listeners_;
+  }
+  for (const auto& listener : listeners) listener();
+}
+
+}  // namespace reprise

@@ -1,0 +1,252 @@
+#include "runtime/model/repository.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "runtime/base/status.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/model/contained_file.h"
+
+namespace reprise {
+namespace {
+
+constexpr int kFingerprintDepth = 5;
+
+// "3", not "03", "0", "+3" or "3a".
+bool ParseVersionName(absl::string_view name, int64_t& version) {
+  const bool digits = std::all_of(name.begin(), name.end(),
+                                  [](char c) { return c >= '0' && c <= '9'; });
+  return !name.empty() && digits && name[0] != '0' &&
+         absl::SimpleAtoi(name, &version);
+}
+
+std::map<int64_t, VersionFile> VersionsIn(
+    const std::vector<FolderEntry>& entries) {
+  std::map<int64_t, VersionFile> versions;
+  for (const FolderEntry& entry : entries) {
+    int64_t version = 0;
+    if (entry.is_folder && !entry.is_link &&
+        ParseVersionName(entry.name, version)) {
+      versions[version] = {entry.name, ""};
+    }
+  }
+  return versions;
+}
+
+// The model whose folder is `path`; the folder itself may be a link.
+absl::StatusOr<ModelSource> OpenModel(const std::string& path,
+                                      absl::string_view name) {
+  ModelSource source;
+  source.name = std::string(name);
+  REPRISE_ASSIGN_OR_RETURN(source.folder, ResolveFolder(path));
+  REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(source.folder));
+  source.versions = VersionsIn(entries);
+  return source;
+}
+
+absl::Status AddFingerprint(const std::string& folder,
+                            const std::string& relative, int depth,
+                            std::string& text) {
+  REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(folder));
+  for (const FolderEntry& entry : entries) {
+    const std::string path = absl::StrCat(relative, entry.name);
+    if (entry.is_folder && !entry.is_link) {
+      absl::StrAppend(&text, path, "/\n");
+      if (depth < kFingerprintDepth) {
+        REPRISE_RETURN_IF_ERROR(
+            AddFingerprint(absl::StrCat(folder, "/", entry.name),
+                           absl::StrCat(path, "/"), depth + 1, text));
+      }
+    } else {
+      absl::StrAppend(&text, path, " ", entry.bytes, " ", entry.modified, " ",
+                      entry.inode, "\n");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// <path>/model.onnx, or the only *.onnx file there.
+absl::StatusOr<std::string> OnnxFileIn(const std::vector<FolderEntry>& entries,
+                                       const std::string& path) {
+  std::vector<std::string> found;
+  for (const FolderEntry& entry : entries) {
+    if (entry.is_folder || !absl::EndsWith(entry.name, ".onnx")) continue;
+    if (entry.name == kDefaultModelFile) return entry.name;
+    found.push_back(entry.name);
+  }
+  if (found.size() == 1) return found[0];
+  if (found.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "no model in ", path,
+        ": neither <name>/<version>/model.onnx, <version>/model.onnx, "
+        "model.onnx nor one *.onnx file"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, " has ", found.size(),
+                   " *.onnx files, and none is named model.onnx"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ModelSource::Read(absl::string_view relative,
+                                              int64_t max_bytes) const {
+  if (!in_memory()) return ReadContainedFile(folder, relative, max_bytes);
+  const auto it = files.find(std::string(relative));
+  if (it == files.end()) {
+    return absl::NotFoundError(
+        absl::StrCat(relative, " is not among the files of the request"));
+  }
+  if (it->second.size() > static_cast<size_t>(max_bytes)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(relative, " has ", it->second.size(), " bytes; at most ",
+                     max_bytes, " are read"));
+  }
+  return it->second;
+}
+
+absl::StatusOr<RepositoryScan> ScanRepositories(
+    const std::vector<std::string>& repositories) {
+  RepositoryScan scan;
+  std::set<std::string> ambiguous;
+  for (const std::string& repository : repositories) {
+    auto entries = ListFolder(repository);
+    if (!entries.ok()) {
+      return Annotate(entries.status(), "model repository");
+    }
+    for (const FolderEntry& entry : *entries) {
+      if (!entry.is_folder) continue;
+      auto source =
+          OpenModel(absl::StrCat(repository, "/", entry.name), entry.name);
+      if (!source.ok()) continue;  // it was removed since, or is not ours
+      if (!scan.models.emplace(entry.name, *std::move(source)).second) {
+        ambiguous.insert(entry.name);
+      }
+    }
+  }
+  for (const std::string& name : ambiguous) scan.models.erase(name);
+  scan.ambiguous.assign(ambiguous.begin(), ambiguous.end());
+  return scan;
+}
+
+std::vector<std::string> ListModelNames(
+    const std::vector<std::string>& repositories) {
+  std::set<std::string> names;
+  for (const std::string& repository : repositories) {
+    const auto entries = ListFolder(repository);
+    if (!entries.ok()) continue;
+    for (const FolderEntry& entry : *entries) {
+      if (entry.is_folder) names.insert(entry.name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+absl::StatusOr<ModelSource> FindModel(
+    const std::vector<std::string>& repositories, absl::string_view name) {
+  REPRISE_RETURN_IF_ERROR(CheckPathComponent(name));
+  absl::StatusOr<ModelSource> found = absl::NotFoundError(
+      absl::StrCat("no folder '", name, "' in the model repository"));
+  for (const std::string& repository : repositories) {
+    auto source = OpenModel(absl::StrCat(repository, "/", name), name);
+    if (absl::IsNotFound(source.status())) continue;
+    if (found.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "model '", name, "' stands in more than one model repository"));
+    }
+    found = std::move(source);
+    if (!found.ok()) return found;
+  }
+  return found;
+}
+
+absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
+                                            const std::string& name) {
+  REPRISE_RETURN_IF_ERROR(CheckPathComponent(name));
+  auto root = ResolveFolder(path);
+  if (absl::IsInvalidArgument(root.status())) {  // a file
+    const std::pair<std::string, std::string> halves = [&] {
+      const size_t slash = path.rfind('/');
+      if (slash == std::string::npos)
+        return std::make_pair(std::string("."), path);
+      return std::make_pair(path.substr(0, slash + 1), path.substr(slash + 1));
+    }();
+    ModelSource source;
+    source.name = name;
+    REPRISE_ASSIGN_OR_RETURN(source.folder, ResolveFolder(halves.first));
+    source.versions[1] = {"", halves.second};
+    return source;
+  }
+  if (!root.ok()) return Annotate(root.status(), "model path");
+  auto nested = OpenModel(absl::StrCat(*root, "/", name), name);
+  if (nested.ok() && !nested->versions.empty()) return nested;
+  REPRISE_ASSIGN_OR_RETURN(ModelSource source, OpenModel(*root, name));
+  if (!source.versions.empty()) return source;
+  REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(source.folder));
+  REPRISE_ASSIGN_OR_RETURN(const std::string file, OnnxFileIn(entries, path));
+  source.versions[1] = {"", file};
+  return source;
+}
+
+absl::StatusOr<ModelSource> SourceFromFiles(
+    absl::string_view name, std::map<std::string, std::string> files) {
+  REPRISE_RETURN_IF_ERROR(CheckPathComponent(name));
+  ModelSource source;
+  source.name = std::string(name);
+  for (const auto& [path, unused] : files) {
+    REPRISE_RETURN_IF_ERROR(CheckRelativePath(path));
+    const std::pair<std::string, std::string> halves =
+        absl::StrSplit(path, absl::MaxSplits('/', 1));
+    int64_t version = 0;
+    if (halves.second.empty() || !ParseVersionName(halves.first, version)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("file '", path,
+                       "' is not named <version>/<path>, with a version "
+                       "that is an integer >= 1"));
+    }
+    source.versions[version] = {halves.first, ""};
+  }
+  source.files = std::move(files);
+  return source;
+}
+
+absl::StatusOr<std::vector<int64_t>> SelectVersions(
+    const ModelSource& source, const inference::ModelVersionPolicy& policy) {
+  std::vector<int64_t> all;
+  for (const auto& [version, unused] : source.versions) all.push_back(version);
+  std::vector<int64_t> selected;
+  if (policy.has_specific()) {
+    const std::set<int64_t> wanted(policy.specific().versions().begin(),
+                                   policy.specific().versions().end());
+    for (const int64_t version : all) {
+      if (wanted.contains(version)) selected.push_back(version);
+    }
+  } else if (policy.has_all()) {
+    selected = all;
+  } else {
+    const size_t count = std::max(1U, policy.latest().num_versions());
+    const size_t first = all.size() > count ? all.size() - count : 0;
+    selected.assign(all.begin() + static_cast<int64_t>(first), all.end());
+  }
+  if (selected.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "no version of model '", source.name, "' is available: ",
+        all.empty() ? "its folder has no version folder (an integer >= 1)"
+                    : "none that the version policy asks for"));
+  }
+  return selected;
+}
+
+absl::StatusOr<std::string> Fingerprint(const ModelSource& source) {
+  std::string text;
+  if (!source.in_memory()) {
+    REPRISE_RETURN_IF_ERROR(AddFingerprint(source.folder, "", 1, text));
+  }
+  return text;
+}
+
+}  // namespace reprise
