@@ -21,9 +21,7 @@ bool FakeClock::Await(absl::Mutex& mu, const absl::Condition& condition,
     FakeClock* clock;
     const absl::Condition* condition;
     absl::Time deadline;
-    bool Done() const {
-      return condition->Eval() || clock->Now() >= deadline;
-    }
+    bool Done() const { return condition->Eval() || clock->Now() >= deadline; }
   } state{this, &condition, deadline};
   mu.Await(absl::Condition(&state, &State::Done));
   {

@@ -24,7 +24,8 @@ MATCHER(IsOk, negation ? "is not OK" : "is OK") {
   return GetStatus(arg).ok();
 }
 
-MATCHER_P(StatusIs, code, std::string("has code ") + absl::StatusCodeToString(code)) {
+MATCHER_P(StatusIs, code,
+          std::string("has code ") + absl::StatusCodeToString(code)) {
   *result_listener << GetStatus(arg).ToString();
   return GetStatus(arg).code() == code;
 }
@@ -34,9 +35,8 @@ MATCHER_P2(StatusIs, code, message_matcher,
   const absl::Status& status = GetStatus(arg);
   *result_listener << status.ToString();
   return status.code() == code &&
-         ::testing::ExplainMatchResult(message_matcher,
-                                       std::string(status.message()),
-                                       result_listener);
+         ::testing::ExplainMatchResult(
+             message_matcher, std::string(status.message()), result_listener);
 }
 
 MATCHER_P(IsOkAndHolds, inner, "is OK and holds the value") {
