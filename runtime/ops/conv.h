@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 #include "runtime/ops/window.h"
 #include "runtime/tensor/shape.h"
 
@@ -21,5 +23,8 @@ struct ConvGeometry {
   Dims output;  // [N, M, out...]
 };
 absl::StatusOr<ConvGeometry> ReadConv(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> ConvOps();
 
 }  // namespace reprise::ops

@@ -2,10 +2,13 @@
 // Cast, Clip and the activations.
 #pragma once
 
+#include <cstdint>
 #include <limits>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 #include "runtime/tensor/dtype.h"
 #include "runtime/tensor/shape.h"
 
@@ -55,5 +58,8 @@ absl::StatusOr<bool> ReadGeluTanh(const NodeView& view);
 // Mod's attribute `fmod`: true = C's fmod (sign of the dividend), false = sign
 // of the divisor (integers only).
 absl::StatusOr<bool> ReadFmod(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> ElementwiseOps();
 
 }  // namespace reprise::ops

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 #include "runtime/tensor/host_tensor.h"
 #include "runtime/tensor/shape.h"
 
@@ -73,5 +75,8 @@ struct TriluParams {
   int64_t k = 0;
 };
 absl::StatusOr<TriluParams> ReadTrilu(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> LayoutOps();
 
 }  // namespace reprise::ops

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 #include "runtime/tensor/shape.h"
 
 namespace reprise::ops {
@@ -37,5 +39,8 @@ struct GemmParams {
   int64_t k = 1;
 };
 absl::StatusOr<GemmParams> ReadGemm(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> MatMulOps();
 
 }  // namespace reprise::ops

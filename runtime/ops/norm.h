@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 
 namespace reprise::ops {
 
@@ -43,5 +45,8 @@ struct InstanceNormParams {
   float epsilon = 1e-5f;
 };
 absl::StatusOr<InstanceNormParams> ReadInstanceNorm(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> NormOps();
 
 }  // namespace reprise::ops

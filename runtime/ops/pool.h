@@ -1,8 +1,11 @@
-// Pooling: MaxPool, AveragePool, LpPool and the global forms.
+// Pooling: MaxPool, AveragePool and their global forms.
 #pragma once
+
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 #include "runtime/ops/window.h"
 #include "runtime/tensor/shape.h"
 
@@ -19,5 +22,8 @@ struct PoolGeometry {
   Dims output;                        // [N, C, out...]
 };
 absl::StatusOr<PoolGeometry> ReadPool(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> PoolOps();
 
 }  // namespace reprise::ops

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 
 namespace reprise::ops {
 
@@ -30,5 +32,8 @@ struct CumSumParams {
   bool reverse = false;
 };
 absl::StatusOr<CumSumParams> ReadCumSum(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> ReduceOps();
 
 }  // namespace reprise::ops

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "runtime/ops/node_view.h"
+#include "runtime/ops/op.h"
 
 namespace reprise::ops {
 
@@ -19,5 +21,8 @@ struct SoftmaxParams {
   int64_t inner = 1;
 };
 absl::StatusOr<SoftmaxParams> ReadSoftmax(const NodeView& view);
+
+// The family's rows of the table.
+std::span<const Op> SoftmaxOps();
 
 }  // namespace reprise::ops

@@ -1,0 +1,160 @@
+#include "runtime/ops/node_view.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status_macros.h"
+
+namespace reprise::ops {
+namespace {
+
+// Reads element `i` as a double where T converts to one.
+template <typename T>
+double ElementAs(const HostTensor& tensor) {
+  return static_cast<double>(tensor.values<T>()[0]);
+}
+
+}  // namespace
+
+NodeView ViewOf(const BoundGraph& bound, int node) {
+  NodeView view;
+  view.node = &bound.graph->nodes[static_cast<size_t>(node)];
+  for (const graph::ValueId id : view.node->inputs) {
+    if (id == graph::kNoValue) {
+      view.types.push_back(nullptr);
+      view.constants.push_back(nullptr);
+      continue;
+    }
+    const size_t i = static_cast<size_t>(id);
+    view.types.push_back(&bound.types[i]);
+    view.constants.push_back(bound.constants[i].get());
+  }
+  return view;
+}
+
+absl::Status BadNode(absl::string_view what) {
+  return absl::InvalidArgumentError(what);
+}
+
+absl::Status NotRunHere(absl::string_view what) {
+  return absl::UnimplementedError(what);
+}
+
+absl::StatusOr<int64_t> NormalizeAxis(int64_t axis, int64_t rank) {
+  const int64_t bound = std::max<int64_t>(rank, 1);
+  if (axis < -bound || axis >= bound) {
+    return BadNode(
+        absl::StrCat("axis ", axis, " is out of range for rank ", rank));
+  }
+  return axis < 0 ? axis + bound : axis;
+}
+
+absl::StatusOr<std::vector<int64_t>> NormalizeAxes(
+    const std::vector<int64_t>& axes, int64_t rank) {
+  std::vector<int64_t> out;
+  for (const int64_t axis : axes) {
+    REPRISE_ASSIGN_OR_RETURN(const int64_t normal, NormalizeAxis(axis, rank));
+    out.push_back(normal);
+  }
+  std::sort(out.begin(), out.end());
+  if (std::adjacent_find(out.begin(), out.end()) != out.end()) {
+    return BadNode(absl::StrCat("axes ", DimsText(axes), " repeat an axis"));
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<int64_t>> ConstantInts(const NodeView& view,
+                                                  size_t i,
+                                                  absl::string_view what) {
+  if (!view.Has(i)) return BadNode(absl::StrCat("input ", what, " is missing"));
+  const HostTensor* tensor = view.constant(i);
+  if (tensor == nullptr) {
+    return NotRunHere(absl::StrCat(
+        "input ", what,
+        " depends on the data: shapes must be known before the graph runs"));
+  }
+  if (tensor->dims().size() > 1) {
+    return BadNode(absl::StrCat("input ", what, " has rank ",
+                                tensor->dims().size(), ", not 1"));
+  }
+  std::vector<int64_t> out;
+  if (tensor->dtype() == DType::kInt64) {
+    const auto values = tensor->values<int64_t>();
+    out.assign(values.begin(), values.end());
+  } else if (tensor->dtype() == DType::kInt32) {
+    const auto values = tensor->values<int32_t>();
+    out.assign(values.begin(), values.end());
+  } else {
+    return BadNode(absl::StrCat("input ", what, " is ",
+                                DTypeName(tensor->dtype()),
+                                ", not INT64 or INT32"));
+  }
+  return out;
+}
+
+absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
+                                      absl::string_view what) {
+  if (!view.Has(i)) return BadNode(absl::StrCat("input ", what, " is missing"));
+  const HostTensor* tensor = view.constant(i);
+  if (tensor == nullptr) {
+    return NotRunHere(absl::StrCat("input ", what,
+                                   " is computed by the graph; only constants "
+                                   "are supported"));
+  }
+  if (tensor->elements() != 1) {
+    return BadNode(absl::StrCat("input ", what, " has ", tensor->elements(),
+                                " elements, not 1"));
+  }
+  switch (tensor->dtype()) {
+    case DType::kFp32:
+      return ElementAs<float>(*tensor);
+    case DType::kFp64:
+      return ElementAs<double>(*tensor);
+    case DType::kInt64:
+      return ElementAs<int64_t>(*tensor);
+    case DType::kInt32:
+      return ElementAs<int32_t>(*tensor);
+    case DType::kInt16:
+      return ElementAs<int16_t>(*tensor);
+    case DType::kInt8:
+      return ElementAs<int8_t>(*tensor);
+    case DType::kUint64:
+      return ElementAs<uint64_t>(*tensor);
+    case DType::kUint32:
+      return ElementAs<uint32_t>(*tensor);
+    case DType::kUint16:
+      return ElementAs<uint16_t>(*tensor);
+    case DType::kUint8:
+    case DType::kBool:
+      return ElementAs<uint8_t>(*tensor);
+    case DType::kFp16:
+      return HalfToFloat(tensor->values<uint16_t>()[0]);
+    case DType::kBf16:
+      return BfloatToFloat(tensor->values<uint16_t>()[0]);
+    case DType::kString:
+      break;
+  }
+  return BadNode(absl::StrCat("input ", what, " is not a number"));
+}
+
+float BfloatToFloat(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+float HalfToFloat(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1fu;
+  const uint32_t mantissa = bits & 0x3ffu;
+  if (exponent == 0x1f) {
+    return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  }
+  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24
+    const float value = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign == 0 ? value : -value;
+  }
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) |
+                              (mantissa << 13));
+}
+
+}  // namespace reprise::ops
