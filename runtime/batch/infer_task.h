@@ -60,6 +60,9 @@ class InferTask {
   absl::Time queue_limit = absl::InfiniteFuture();
   int64_t timeout_us = 0;  // the request's `timeout` parameter; 0 = none
   uint64_t priority = 0;   // 0 = the model's default; 1 = highest
+  // Who accepted it, among several workers: set and read by whoever offers and
+  // cancels it.
+  int route = 0;
 };
 
 }  // namespace reprise
