@@ -10,11 +10,16 @@ namespace {
 
 // Field numbers of ModelInferRequest and its InferInputTensor.
 constexpr int kModelName = 1;
+constexpr int kParameters = 4;
 constexpr int kInputs = 5;
 constexpr int kRawInputContents = 7;
 constexpr int kName = 1;
 constexpr int kDatatype = 2;
 constexpr int kShape = 3;
+// Of an entry of the map of parameters, and of InferParameter.
+constexpr int kKey = 1;
+constexpr int kValue = 2;
+constexpr int kInt64Param = 2;
 
 void PutVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) {
@@ -30,9 +35,20 @@ void PutBytes(int field, const std::string& bytes, std::string& out) {
   out += bytes;
 }
 
+std::string TimeoutParameter(int64_t timeout_us) {
+  std::string value;
+  PutVarint(kInt64Param << 3, value);
+  PutVarint(static_cast<uint64_t>(timeout_us), value);
+  std::string entry;
+  PutBytes(kKey, "timeout", entry);
+  PutBytes(kValue, value, entry);
+  return entry;
+}
+
 }  // namespace
 
-std::string EncodeInferRequest(const std::string& model, int64_t elements) {
+std::string EncodeInferRequest(const std::string& model, int64_t elements,
+                               int64_t timeout_us) {
   std::string shape;
   PutVarint(1, shape);
   PutVarint(static_cast<uint64_t>(elements), shape);
@@ -49,6 +65,9 @@ std::string EncodeInferRequest(const std::string& model, int64_t elements) {
                         values.size() * sizeof(int32_t));
   std::string request;
   PutBytes(kModelName, model, request);
+  if (timeout_us > 0) {
+    PutBytes(kParameters, TimeoutParameter(timeout_us), request);
+  }
   PutBytes(kInputs, input, request);
   PutBytes(kRawInputContents, raw, request);
   return request;
