@@ -64,9 +64,11 @@ class ModelManager {
   virtual absl::Status LoadAtStart() = 0;
 
   // Loads or reloads all versions that the model's policy asks for, beside the
-  // serving ones, and swaps. UNAVAILABLE outside explicit mode;
-  // INVALID_ARGUMENT for a name that is not one path component, or a bad
-  // override; INTERNAL when it cannot be loaded: the old versions keep serving.
+  // serving ones, and swaps. UNAVAILABLE outside explicit mode, or when
+  // stopping; INVALID_ARGUMENT for a name or a file's path that is not valid;
+  // RESOURCE_EXHAUSTED when it does not fit; INTERNAL when it cannot be loaded
+  // for any other reason, a bad `config` included: the old versions keep
+  // serving. Files replace the repository's, and need a `config`.
   virtual absl::Status Load(absl::string_view name,
                             const LoadOverrides& overrides) = 0;
 
@@ -77,8 +79,9 @@ class ModelManager {
   // Whether all required models are ready and no worker is stuck.
   virtual bool Ready() const = 0;
 
-  // The names of the models that may be asked for by RepositoryIndex, with
-  // those in the repository that are not loaded.
+  // What RepositoryIndex lists: the registry's entries and, in explicit mode,
+  // the models of the repository that were never loaded, in state kUnknown (the
+  // wire leaves the state of those empty). Reads the repository's top folder.
   virtual std::vector<IndexEntry> Index() const = 0;
 
   // Hands `task` to a worker that serves `model`; see DeviceWorker::Offer.
@@ -86,6 +89,8 @@ class ModelManager {
   virtual void Cancel(const ModelVersion& model, InferTask& task) = 0;
 
   // No more loads or polls; then the workers are stopped (DeviceWorker::Stop).
+  // Returns whether they and the loads under way ended in time. The manager may
+  // be destroyed when LoadAtStart, Load and Unload have returned.
   virtual bool Stop(absl::Time deadline) = 0;
 };
 

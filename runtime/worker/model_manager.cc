@@ -1,0 +1,520 @@
+#include "runtime/worker/model_manager.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/base/thread.h"
+#include "runtime/model/contained_file.h"
+#include "runtime/model/loader.h"
+#include "runtime/model/repository.h"
+#include "runtime/worker/load_pipeline.h"
+#include "runtime/worker/model_table.h"
+#include "runtime/worker/router.h"
+
+namespace reprise {
+namespace {
+
+void CheckPlaces(const ModelManagerOptions& options,
+                 std::vector<std::string>& faults) {
+  const bool single =
+      !options.model_name.empty() || !options.model_path.empty();
+  if (single && (options.model_name.empty() || options.model_path.empty())) {
+    faults.emplace_back("--model-name and --model-path go together");
+  }
+  if (single && !options.repositories.empty()) {
+    faults.emplace_back("either --model-repository or --model-path, not both");
+  }
+  if (!single && options.repositories.empty()) {
+    faults.emplace_back("--model-repository (or --model-path) is missing");
+  }
+  for (const std::string& repository : options.repositories) {
+    const auto folder = ResolveFolder(repository);
+    if (!folder.ok()) {
+      faults.push_back(
+          absl::StrCat("--model-repository: ", folder.status().message()));
+    }
+  }
+}
+
+absl::Status CheckOptions(const ModelManagerOptions& options) {
+  std::vector<std::string> faults;
+  CheckPlaces(options, faults);
+  if (!options.load_models.empty() && options.mode != ControlMode::kExplicit) {
+    faults.emplace_back("--load-model needs --model-control-mode=explicit");
+  }
+  std::vector<std::string> names = options.load_models;
+  if (!options.model_name.empty()) names.push_back(options.model_name);
+  if (!options.config_name.empty()) names.push_back(options.config_name);
+  for (const std::string& name : names) {
+    const absl::Status valid = CheckPathComponent(name);
+    if (!valid.ok()) faults.emplace_back(valid.message());
+  }
+  if (options.mode == ControlMode::kPoll &&
+      options.poll_interval <= absl::ZeroDuration()) {
+    faults.emplace_back("--repository-poll-secs must be positive");
+  }
+  if (options.default_max_batch_size < 1) {
+    faults.emplace_back("--default-max-batch-size must be positive");
+  }
+  if (options.max_queue_requests < 1 || options.max_queue_bytes < 1 ||
+      options.max_message_bytes < 1) {
+    faults.emplace_back("bounds of queues and messages must be positive");
+  }
+  if (options.load_threads < 1) {
+    faults.emplace_back("--model-load-thread-count must be positive");
+  }
+  if (faults.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(faults, "; "));
+}
+
+bool AreGpus(const std::vector<DeviceWorker*>& workers) {
+  return std::any_of(workers.begin(), workers.end(), [](DeviceWorker* worker) {
+    return worker->device().name() != "cpu";
+  });
+}
+
+LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus) {
+  LoaderOptions loader;
+  loader.default_max_batch_size = options.default_max_batch_size;
+  loader.strict_config = options.strict_config;
+  loader.config_name = options.config_name;
+  loader.max_message_bytes = options.max_message_bytes;
+  loader.bounds.max_queue_requests = options.max_queue_requests;
+  loader.bounds.max_queue_bytes = options.max_queue_bytes;
+  loader.gpus = gpus;
+  return loader;
+}
+
+class Manager final : public ModelManager {
+ public:
+  Manager(ModelManagerOptions options, std::vector<DeviceWorker*> workers,
+          Registry& registry, Clock& clock, prometheus::Registry& metrics)
+      : options_(std::move(options)),
+        workers_(std::move(workers)),
+        loader_options_(MakeLoaderOptions(options_, AreGpus(workers_))),
+        registry_(registry),
+        clock_(clock),
+        table_(registry, metrics),
+        free_loads_(options_.load_threads) {}
+  ~Manager() override {
+    EndPolling();
+    table_.Stop();
+  }
+
+  absl::Status LoadAtStart() override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Load(absl::string_view name,
+                    const LoadOverrides& overrides) override;
+  absl::Status Unload(absl::string_view name) override;
+  bool Ready() const override ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<IndexEntry> Index() const override;
+  absl::Status Offer(const ModelVersion& model, InferTask& task) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void Cancel(const ModelVersion& model, InferTask& task) override;
+  bool Stop(absl::Time deadline) override;
+
+ private:
+  // A model to load, and what is to be done with it.
+  struct Job {
+    std::string name;
+    absl::StatusOr<ModelSource> source;
+    std::optional<std::string> config_json;
+  };
+
+  absl::Status CheckExplicit(absl::string_view name) const;
+  absl::StatusOr<RepositoryScan> Scan() const;
+  absl::StatusOr<ModelSource> Find(const std::string& name) const;
+  std::vector<Job> JobsAtStart(std::vector<std::string>& failures);
+  std::vector<std::string> RunJobs(const std::vector<Job>& jobs);
+
+  absl::Status LoadJob(const Job& job) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status LoadInTurn(const Job& job);
+  absl::StatusOr<ModelHandle> LoadVersion(const ModelSource& source,
+                                          int64_t version,
+                                          const ModelDefinition& definition);
+  int64_t MaxFileBytes() const;
+
+  void Poll() ABSL_LOCKS_EXCLUDED(mu_);
+  void PollOnce();
+  void EndPolling() ABSL_LOCKS_EXCLUDED(mu_);
+
+  bool FreeLoad() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return free_loads_ > 0;
+  }
+
+  // Constant after construction.
+  const ModelManagerOptions options_;
+  const std::vector<DeviceWorker*> workers_;
+  const LoaderOptions loader_options_;
+
+  // Synchronised by themselves.
+  Registry& registry_;
+  Clock& clock_;
+  ModelTable table_;
+  std::atomic<uint64_t> next_uid_{1};
+  std::atomic<int> last_choice_{-1};
+
+  mutable absl::Mutex mu_;
+  bool started_ ABSL_GUARDED_BY(mu_) = false;  // LoadAtStart has returned
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  int free_loads_ ABSL_GUARDED_BY(mu_);
+
+  Thread poll_thread_ ABSL_GUARDED_BY(mu_);
+};
+
+absl::Status Manager::CheckExplicit(absl::string_view name) const {
+  if (options_.mode != ControlMode::kExplicit) {
+    return absl::UnavailableError(
+        "explicit model load and unload are not allowed: the server does not "
+        "run with --model-control-mode=explicit");
+  }
+  return CheckPathComponent(name);
+}
+
+absl::StatusOr<RepositoryScan> Manager::Scan() const {
+  if (options_.model_path.empty()) {
+    return ScanRepositories(options_.repositories);
+  }
+  REPRISE_ASSIGN_OR_RETURN(
+      ModelSource source,
+      FindSingleModel(options_.model_path, options_.model_name));
+  RepositoryScan scan;
+  scan.models.emplace(options_.model_name, std::move(source));
+  return scan;
+}
+
+absl::StatusOr<ModelSource> Manager::Find(const std::string& name) const {
+  if (options_.model_path.empty()) {
+    return FindModel(options_.repositories, name);
+  }
+  if (name == options_.model_name) {
+    return FindSingleModel(options_.model_path, name);
+  }
+  return absl::NotFoundError(absl::StrCat("the server has one model only, '",
+                                          options_.model_name, "'"));
+}
+
+// What is found now is required from now on, whether or not it loads.
+std::vector<Manager::Job> Manager::JobsAtStart(
+    std::vector<std::string>& failures) {
+  std::vector<Job> jobs;
+  std::set<std::string> names(options_.load_models.begin(),
+                              options_.load_models.end());
+  if (options_.mode != ControlMode::kExplicit || names.erase("*") > 0) {
+    auto scan = Scan();
+    if (!scan.ok()) {
+      // The one model's name is known even if its files are not.
+      if (!options_.model_name.empty()) names.insert(options_.model_name);
+      failures.emplace_back(scan.status().message());
+    } else {
+      for (auto& [name, source] : scan->models) {
+        names.erase(name);
+        jobs.push_back({name, std::move(source), std::nullopt});
+      }
+      names.insert(scan->ambiguous.begin(), scan->ambiguous.end());
+    }
+  }
+  for (const std::string& name : names) {
+    jobs.push_back({name, Find(name), std::nullopt});
+  }
+  for (const Job& job : jobs) table_.Require(job.name);
+  return jobs;
+}
+
+std::vector<std::string> Manager::RunJobs(const std::vector<Job>& jobs) {
+  absl::Mutex mu;
+  std::vector<std::string> failures;
+  std::atomic<size_t> next{0};
+  const auto run = [&] {
+    for (size_t i = next++; i < jobs.size(); i = next++) {
+      LogInfo(absl::StrCat("model loading model=", jobs[i].name,
+                           " number=", i + 1, " of=", jobs.size()));
+      const absl::Status status = LoadJob(jobs[i]);
+      if (status.ok()) continue;
+      absl::MutexLock lock(&mu);
+      failures.push_back(
+          absl::StrCat("model '", jobs[i].name, "': ", status.message()));
+    }
+  };
+  {
+    std::vector<Thread> helpers;
+    const size_t wanted =
+        std::min(jobs.size(), static_cast<size_t>(options_.load_threads));
+    for (size_t i = 1; i < wanted; ++i) helpers.emplace_back("model_load", run);
+    run();
+  }  // the helpers are joined
+  std::sort(failures.begin(), failures.end());
+  return failures;
+}
+
+absl::Status Manager::LoadAtStart() {
+  const absl::Time begin = clock_.Now();
+  std::vector<std::string> failures;
+  const std::vector<Job> jobs = JobsAtStart(failures);
+  const bool scanned = failures.empty();
+  const std::vector<std::string> failed = RunJobs(jobs);
+  failures.insert(failures.end(), failed.begin(), failed.end());
+  LogInfo(absl::StrCat("models loaded ready=", jobs.size() - failed.size(),
+                       " failed=", failed.size(), " seconds=",
+                       absl::ToDoubleSeconds(clock_.Now() - begin)));
+  {
+    absl::MutexLock lock(&mu_);
+    // A repository that cannot be read may hold anything: not ready.
+    started_ = scanned;
+    if (!stopping_ && options_.mode == ControlMode::kPoll) {
+      poll_thread_ = Thread("model_poll", [this] { Poll(); });
+    }
+  }
+  if (failures.empty()) return absl::OkStatus();
+  return absl::InternalError(absl::StrJoin(failures, "\n"));
+}
+
+absl::Status Manager::Load(absl::string_view name,
+                           const LoadOverrides& overrides) {
+  REPRISE_RETURN_IF_ERROR(CheckExplicit(name));
+  const std::string failed = absl::StrCat("failed to load '", name, "'");
+  Job job{std::string(name), absl::UnknownError(""), overrides.config_json};
+  if (overrides.files.empty()) {
+    job.source = Find(job.name);
+    if (absl::IsNotFound(job.source.status())) {  // no model to keep state of
+      return absl::InternalError(
+          absl::StrCat(failed, ": ", job.source.status().message()));
+    }
+  } else if (!overrides.config_json.has_value()) {
+    return absl::InternalError(absl::StrCat(
+        failed, ": files are given without the `config` that goes with them"));
+  } else {
+    job.source = SourceFromFiles(name, overrides.files);
+    if (!job.source.ok()) return Annotate(job.source.status(), failed);
+  }
+  const absl::Status status = LoadJob(job);
+  if (status.ok() || absl::IsUnavailable(status)) return status;
+  if (absl::IsResourceExhausted(status)) return Annotate(status, failed);
+  return absl::InternalError(absl::StrCat(failed, ": ", status.message()));
+}
+
+absl::Status Manager::LoadJob(const Job& job) {
+  REPRISE_RETURN_IF_ERROR(table_.BeginChange(job.name));
+  {
+    absl::MutexLock lock(&mu_);
+    mu_.Await(absl::Condition(this, &Manager::FreeLoad));
+    --free_loads_;
+  }
+  absl::Status status = LoadInTurn(job);
+  {
+    absl::MutexLock lock(&mu_);
+    ++free_loads_;
+  }
+  table_.EndChange(job.name);
+  return status;
+}
+
+absl::Status Manager::LoadInTurn(const Job& job) {
+  const auto failed = [&](const absl::Status& status) {
+    table_.Failed(job.name, status);
+    return status;
+  };
+  if (!job.source.ok()) return failed(job.source.status());
+  const ModelSource& source = *job.source;
+  auto before = Fingerprint(source);
+  if (!before.ok()) return failed(before.status());
+  const bool watched = options_.mode == ControlMode::kPoll;
+  if (watched) table_.SetFingerprint(job.name, *before);
+  const auto definition =
+      ReadDefinition(source, job.config_json, loader_options_);
+  if (!definition.ok()) return failed(definition.status());
+  for (const std::string& warning : definition->warnings) {
+    LogWarning(absl::StrCat(warning, " model=", job.name));
+  }
+  const auto versions =
+      SelectVersions(source, definition->config.proto.version_policy());
+  if (!versions.ok()) return failed(versions.status());
+  std::vector<LoadOutcome> outcomes;
+  for (const int64_t version : *versions) {
+    table_.Loading(job.name, version);
+    LoadOutcome outcome;
+    outcome.version = version;
+    const absl::Time begin = clock_.Now();
+    outcome.handle = LoadVersion(source, version, *definition);
+    outcome.time = clock_.Now() - begin;
+    outcomes.push_back(std::move(outcome));
+  }
+  if (const auto after = Fingerprint(source);
+      watched && (!after.ok() || *after != *before)) {
+    for (LoadOutcome& outcome : outcomes) {  // half of it may be of each kind
+      outcome.handle = absl::AbortedError("its files changed while it loaded");
+    }
+  }
+  return table_.Settle(job.name, std::move(outcomes));
+}
+
+absl::StatusOr<ModelHandle> Manager::LoadVersion(
+    const ModelSource& source, int64_t version,
+    const ModelDefinition& definition) {
+  REPRISE_ASSIGN_OR_RETURN(ImportedVersion imported,
+                           ImportVersion(source, version, definition,
+                                         loader_options_, MaxFileBytes()));
+  for (const std::string& note : imported.notes) {
+    LogInfo(absl::StrCat(note, " model=", imported.text()));
+  }
+  for (const std::string& warning : imported.warnings) {
+    LogWarning(absl::StrCat(warning, " model=", imported.text()));
+  }
+  const uint64_t uid = next_uid_++;
+  return ServeVersion(std::move(imported), uid, workers_, table_.reaper(),
+                      clock_);
+}
+
+int64_t Manager::MaxFileBytes() const {
+  const DeviceMemory memory = workers_.front()->device().memory();
+  if (loader_options_.gpus || memory.total <= 0) return INT64_MAX;
+  return memory.free;
+}
+
+absl::Status Manager::Unload(absl::string_view name) {
+  REPRISE_RETURN_IF_ERROR(CheckExplicit(name));
+  const std::string key(name);
+  REPRISE_RETURN_IF_ERROR(table_.BeginChange(key));
+  table_.Withdraw(key, /*wait=*/true);
+  table_.EndChange(key);
+  return absl::OkStatus();
+}
+
+bool Manager::Ready() const {
+  const bool stuck =
+      std::any_of(workers_.begin(), workers_.end(),
+                  [](DeviceWorker* worker) { return worker->load().stuck; });
+  if (stuck) return false;
+  if (!options_.strict_readiness) return true;
+  {
+    absl::MutexLock lock(&mu_);
+    if (!started_) return false;
+  }
+  return table_.AllRequiredLoaded();
+}
+
+std::vector<IndexEntry> Manager::Index() const {
+  std::vector<IndexEntry> index = registry_.Index();
+  if (options_.mode != ControlMode::kExplicit) return index;
+  std::set<std::string> known;
+  for (const IndexEntry& entry : index) known.insert(entry.name);
+  std::vector<std::string> names = ListModelNames(options_.repositories);
+  if (!options_.model_name.empty()) names.push_back(options_.model_name);
+  for (const std::string& name : names) {
+    if (!known.contains(name)) {
+      index.push_back({name, "", VersionState::kUnknown, ""});
+    }
+  }
+  std::stable_sort(
+      index.begin(), index.end(),
+      [](const IndexEntry& a, const IndexEntry& b) { return a.name < b.name; });
+  return index;
+}
+
+absl::Status Manager::Offer(const ModelVersion& model, InferTask& task) {
+  if (workers_.size() == 1) return workers_.front()->Offer(model.uid(), task);
+  absl::InlinedVector<WorkerLoad, 8> loads;
+  absl::InlinedVector<int, 8> routes;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (!IsPlacedOn(model.config(), *workers_[i])) continue;
+    loads.push_back(workers_[i]->load());
+    routes.push_back(static_cast<int>(i));
+  }
+  const int chosen = ChooseWorker(loads, last_choice_.load());
+  if (chosen < 0) return absl::UnavailableError("no worker serves the model");
+  last_choice_ = chosen;
+  task.route = routes[static_cast<size_t>(chosen)];
+  return workers_[static_cast<size_t>(task.route)]->Offer(model.uid(), task);
+}
+
+void Manager::Cancel(const ModelVersion& model, InferTask& task) {
+  workers_[static_cast<size_t>(task.route)]->Cancel(model.uid(), task);
+}
+
+bool Manager::Stop(absl::Time deadline) {
+  table_.Close();
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+  }
+  bool clean = true;
+  for (DeviceWorker* worker : workers_) {
+    clean = worker->Stop(deadline) && clean;
+  }
+  return table_.AwaitIdle(clock_, deadline) && clean;
+}
+
+void Manager::Poll() {
+  absl::Time next = clock_.Now() + options_.poll_interval;
+  while (true) {
+    {
+      absl::MutexLock lock(&mu_);
+      if (clock_.Await(mu_, absl::Condition(&stopping_), next)) return;
+    }
+    PollOnce();
+    next = clock_.Now() + options_.poll_interval;
+  }
+}
+
+void Manager::PollOnce() {
+  auto scan = Scan();
+  if (!scan.ok()) {
+    LogWarning(absl::StrCat("model repository not polled reason=\"",
+                            scan.status().message(), "\""));
+    return;
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    started_ = true;
+  }
+  for (auto& [name, source] : scan->models) {
+    const auto fingerprint = Fingerprint(source);
+    if (fingerprint.ok() && *fingerprint == table_.fingerprint(name)) continue;
+    LogInfo(absl::StrCat("model changed model=", name));
+    LoadJob({name, std::move(source), std::nullopt}).IgnoreError();  // logged
+  }
+  for (const std::string& name : table_.Watched()) {
+    const bool there = scan->models.contains(name) ||
+                       std::find(scan->ambiguous.begin(), scan->ambiguous.end(),
+                                 name) != scan->ambiguous.end();
+    if (there || !table_.BeginChange(name).ok()) continue;
+    LogInfo(absl::StrCat("model removed from the repository model=", name));
+    table_.Withdraw(name, /*wait=*/false);
+    table_.EndChange(name);
+  }
+}
+
+void Manager::EndPolling() {
+  Thread poll_thread;
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    poll_thread = std::move(poll_thread_);
+  }
+  poll_thread.Join();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ModelManager>> ModelManager::Create(
+    ModelManagerOptions options, std::vector<DeviceWorker*> workers,
+    Registry& registry, Clock& clock, prometheus::Registry& metrics) {
+  REPRISE_RETURN_IF_ERROR(CheckOptions(options));
+  if (workers.empty()) {
+    return absl::InvalidArgumentError("a model manager needs a worker");
+  }
+  std::sort(options.load_models.begin(), options.load_models.end());
+  return std::make_unique<Manager>(std::move(options), std::move(workers),
+                                   registry, clock, metrics);
+}
+
+}  // namespace reprise
