@@ -1,0 +1,365 @@
+#include "runtime/onnx/importer.h"
+
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "onnx/onnx_pb.h"
+#include "runtime/base/status.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/graph/topology.h"
+#include "runtime/onnx/convert.h"
+#include "runtime/onnx/limits.h"
+#include "runtime/onnx/weights.h"
+#include "runtime/ops/op_table.h"
+#include "runtime/ops/validate.h"
+
+namespace reprise::onnx_import {
+namespace {
+
+using graph::kNoValue;
+using graph::ValueId;
+
+constexpr int64_t kMinIr = 3;
+constexpr int64_t kMaxIr = 13;
+constexpr int64_t kMinOpset = 7;
+constexpr int64_t kMaxOpset = 23;
+
+std::string Domain(const std::string& domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+// Opset version by domain.
+using Opsets = absl::flat_hash_map<std::string, int64_t>;
+
+absl::StatusOr<Opsets> ReadVersions(const onnx::ModelProto& model) {
+  if (!model.has_ir_version() || !model.has_graph()) {
+    return absl::InvalidArgumentError("not an ONNX model");
+  }
+  if (model.ir_version() < kMinIr || model.ir_version() > kMaxIr) {
+    return absl::UnimplementedError(
+        absl::StrCat("IR version ", model.ir_version(), "; ", kMinIr, " to ",
+                     kMaxIr, " are supported"));
+  }
+  Opsets opsets;
+  for (const onnx::OperatorSetIdProto& import : model.opset_import()) {
+    const std::string domain = Domain(import.domain());
+    const auto [it, added] = opsets.try_emplace(domain, import.version());
+    if (!added && it->second != import.version()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("two opsets of domain '", domain, "' are imported"));
+    }
+  }
+  const auto it = opsets.find("");
+  if (it != opsets.end() &&
+      (it->second < kMinOpset || it->second > kMaxOpset)) {
+    return absl::UnimplementedError(absl::StrCat("opset ", it->second, "; ",
+                                                 kMinOpset, " to ", kMaxOpset,
+                                                 " are supported"));
+  }
+  return opsets;
+}
+
+class Importer {
+ public:
+  Importer(const onnx::ModelProto& model, const ImportOptions& options,
+           Opsets opsets)
+      : proto_(model.graph()),
+        limits_(options.limits),
+        opsets_(std::move(opsets)),
+        weights_(options.folder, options.limits.max_rank,
+                 options.limits.max_constant_bytes) {}
+
+  absl::StatusOr<graph::Graph> Run() {
+    graph_.name = proto_.name();
+    if (proto_.sparse_initializer_size() > 0) {
+      return absl::UnimplementedError("sparse initializers are not supported");
+    }
+    REPRISE_RETURN_IF_ERROR(AddInitializers());
+    REPRISE_RETURN_IF_ERROR(AddInputs());
+    REPRISE_RETURN_IF_ERROR(AddNodes());
+    REPRISE_RETURN_IF_ERROR(AddOutputs());
+    REPRISE_RETURN_IF_ERROR(graph::SortNodes(graph_));
+    REPRISE_RETURN_IF_ERROR(ops::Validate(graph_));
+    REPRISE_RETURN_IF_ERROR(ops::CheckStrings(graph_));
+    graph::DropUnusedValues(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  // A value named `name`, which must be new.
+  absl::StatusOr<ValueId> AddValue(const std::string& name) {
+    if (name.empty()) return absl::InvalidArgumentError("has no name");
+    const ValueId id = static_cast<ValueId>(graph_.values.size());
+    if (!ids_.try_emplace(name, id).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the name '", name, "' is given twice"));
+    }
+    graph_.values.push_back({});
+    graph_.values.back().name = name;
+    return id;
+  }
+
+  absl::Status AddConstant(const std::string& name,
+                           absl::StatusOr<HostTensor> tensor) {
+    REPRISE_RETURN_IF_ERROR(tensor.status());
+    REPRISE_ASSIGN_OR_RETURN(const ValueId id, AddValue(name));
+    graph::Value& value = graph_.values[static_cast<size_t>(id)];
+    value.dtype = tensor->dtype();
+    value.has_shape = true;
+    value.dims = tensor->dims();
+    value.symbols.resize(value.dims.size());
+    value.constant = std::make_shared<const HostTensor>(*std::move(tensor));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddInitializers() {
+    for (const onnx::TensorProto& tensor : proto_.initializer()) {
+      REPRISE_RETURN_IF_ERROR(
+          Annotate(AddConstant(tensor.name(), weights_.Read(tensor)),
+                   absl::StrCat("initializer '", tensor.name(), "'")));
+    }
+    return absl::OkStatus();
+  }
+
+  // An input that an initialiser names is a constant: IR below 4 lists all of
+  // them, and a default that nobody may override is one too.
+  absl::Status AddInputs() {
+    for (const onnx::ValueInfoProto& info : proto_.input()) {
+      const auto it = ids_.find(info.name());
+      if (it != ids_.end() &&
+          graph_.values[static_cast<size_t>(it->second)].constant != nullptr) {
+        continue;
+      }
+      REPRISE_RETURN_IF_ERROR(
+          Annotate(AddInput(info), absl::StrCat("input '", info.name(), "'")));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddInput(const onnx::ValueInfoProto& info) {
+    REPRISE_ASSIGN_OR_RETURN(const ValueId id, AddValue(info.name()));
+    graph_.inputs.push_back(id);
+    return ConvertType(info, limits_.max_rank,
+                       graph_.values[static_cast<size_t>(id)]);
+  }
+
+  // Outputs first, so that a node may read what a later one makes: the order is
+  // found afterwards.
+  absl::Status AddNodes() {
+    std::vector<int> kept;
+    for (int i = 0; i < proto_.node_size(); ++i) {
+      graph::Node node = Header(i);
+      absl::StatusOr<bool> constant = AddNodeOutputs(proto_.node(i), node);
+      if (!constant.ok()) {
+        return Annotate(constant.status(), graph::NodeText(node));
+      }
+      if (*constant) continue;
+      kept.push_back(i);
+      graph_.nodes.push_back(std::move(node));
+    }
+    for (size_t i = 0; i < kept.size(); ++i) {
+      graph::Node& node = graph_.nodes[i];
+      REPRISE_RETURN_IF_ERROR(Annotate(FillNode(proto_.node(kept[i]), node),
+                                       graph::NodeText(node)));
+    }
+    return absl::OkStatus();
+  }
+
+  graph::Node Header(int index) const {
+    const onnx::NodeProto& proto = proto_.node(index);
+    graph::Node node;
+    node.name = proto.name();
+    node.op = proto.op_type();
+    node.domain = Domain(proto.domain());
+    node.index = index;
+    const auto it = opsets_.find(node.domain);
+    node.version = it == opsets_.end() ? 0 : static_cast<int>(it->second);
+    return node;
+  }
+
+  // True if the node was a Constant and is a value now.
+  absl::StatusOr<bool> AddNodeOutputs(const onnx::NodeProto& proto,
+                                      graph::Node& node) {
+    if (node.domain.empty() && node.op == "Constant") {
+      if (proto.output_size() != 1) {
+        return absl::InvalidArgumentError("does not have one output");
+      }
+      REPRISE_RETURN_IF_ERROR(
+          AddConstant(proto.output(0), ConvertConstant(proto, weights_)));
+      return true;
+    }
+    // Unknown operators are named before anything else is said about them.
+    if (node.domain.empty() && node.version == 0) {
+      return absl::InvalidArgumentError(
+          "the model imports no opset of domain ai.onnx");
+    }
+    REPRISE_RETURN_IF_ERROR(
+        ops::FindOp(node.domain, node.op, node.version).status());
+    for (const std::string& name : proto.output()) {
+      if (name.empty()) {
+        node.outputs.push_back(kNoValue);
+        continue;
+      }
+      REPRISE_ASSIGN_OR_RETURN(const ValueId id, AddValue(name));
+      node.outputs.push_back(id);
+    }
+    while (!node.outputs.empty() && node.outputs.back() == kNoValue) {
+      node.outputs.pop_back();
+    }
+    return false;
+  }
+
+  absl::Status FillNode(const onnx::NodeProto& proto, graph::Node& node) {
+    for (int i = 0; i < proto.input_size(); ++i) {
+      const std::string& name = proto.input(i);
+      if (name.empty()) {
+        node.inputs.push_back(kNoValue);
+        continue;
+      }
+      const auto it = ids_.find(name);
+      if (it == ids_.end()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "input ", i, " '", name, "' is made by nothing in the model"));
+      }
+      node.inputs.push_back(it->second);
+    }
+    while (!node.inputs.empty() && node.inputs.back() == kNoValue) {
+      node.inputs.pop_back();
+    }
+    REPRISE_ASSIGN_OR_RETURN(node.attributes,
+                             ConvertAttributes(proto, weights_));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOutputs() {
+    if (proto_.output_size() == 0) {
+      return absl::InvalidArgumentError("the model has no outputs");
+    }
+    for (const onnx::ValueInfoProto& info : proto_.output()) {
+      REPRISE_RETURN_IF_ERROR(Annotate(
+          AddOutput(info), absl::StrCat("output '", info.name(), "'")));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOutput(const onnx::ValueInfoProto& info) {
+    const auto it = ids_.find(info.name());
+    if (it == ids_.end()) {
+      return absl::InvalidArgumentError("is made by nothing in the model");
+    }
+    const ValueId id = it->second;
+    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), id) !=
+        graph_.outputs.end()) {
+      return absl::InvalidArgumentError("is listed twice");
+    }
+    graph_.outputs.push_back(id);
+    const bool is_input = std::find(graph_.inputs.begin(), graph_.inputs.end(),
+                                    id) != graph_.inputs.end();
+    graph::Value& value = graph_.values[static_cast<size_t>(id)];
+    if (is_input || value.constant != nullptr) return absl::OkStatus();
+    return ConvertType(info, limits_.max_rank, value);
+  }
+
+  const onnx::GraphProto& proto_;
+  const ImportLimits& limits_;
+  const Opsets opsets_;
+  WeightReader weights_;
+  graph::Graph graph_;
+  absl::flat_hash_map<std::string, ValueId> ids_;
+};
+
+absl::Status TooLarge(int64_t bytes, const ImportLimits& limits) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the file has ", bytes, " bytes; ", limits.max_file_bytes,
+                   " are allowed"));
+}
+
+absl::StatusOr<std::string> ReadAll(int fd, const std::string& path,
+                                    const ImportLimits& limits) {
+  struct stat info = {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", path, "' is not a regular file"));
+  }
+  if (info.st_size > limits.max_file_bytes) {
+    return TooLarge(info.st_size, limits);
+  }
+  std::string bytes(static_cast<size_t>(info.st_size), '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = read(fd, bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      return absl::UnavailableError(
+          absl::StrCat("reading '", path, "' stopped after ", done, " bytes"));
+    }
+    done += static_cast<size_t>(got);
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     const ImportLimits& limits) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    const std::string what =
+        absl::StrCat("cannot open '", path, "': ", std::strerror(errno));
+    return errno == EACCES ? absl::PermissionDeniedError(what)
+                           : absl::NotFoundError(what);
+  }
+  absl::StatusOr<std::string> bytes = ReadAll(fd, path, limits);
+  close(fd);
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
+                                              const ImportOptions& options) {
+  const int64_t size = static_cast<int64_t>(bytes.size());
+  const ImportLimits& limits = options.limits;
+  if (size > limits.max_file_bytes || size > std::numeric_limits<int>::max()) {
+    return TooLarge(size, limits);
+  }
+  google::protobuf::io::CodedInputStream stream(
+      reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(size));
+  stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  stream.SetRecursionLimit(limits.max_message_depth);
+  onnx::ModelProto model;
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    return absl::InvalidArgumentError(
+        "not an ONNX model: the file is no protobuf message, is cut short, or "
+        "nests too deeply");
+  }
+  REPRISE_ASSIGN_OR_RETURN(Opsets opsets, ReadVersions(model));
+  REPRISE_RETURN_IF_ERROR(CheckLimits(model, limits));
+  return Importer(model, options, std::move(opsets)).Run();
+}
+
+absl::StatusOr<graph::Graph> ImportModelFile(const std::string& path,
+                                             ImportOptions options) {
+  REPRISE_ASSIGN_OR_RETURN(const std::string bytes,
+                           ReadFile(path, options.limits));
+  const size_t slash = path.rfind('/');
+  options.folder = slash == std::string::npos ? "."
+                   : slash == 0               ? "/"
+                                              : path.substr(0, slash);
+  return ImportModelBytes(bytes, options);
+}
+
+}  // namespace reprise::onnx_import
