@@ -34,6 +34,13 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(faults({"a": BAD}, {"a": OK}, [entry]), [])
         self.assertEqual(len(faults({"a": dict(BAD, code="INTERNAL")}, {"a": OK}, [entry])), 1)
 
+    def test_a_star_stands_for_any_text(self):
+        entry = Entry("chosen", ["a"], "OK", {"name": "*", "list": ["x"]})
+        answer = {"code": "OK", "message": False, "facts": {"name": "reprise", "list": ["x"]}}
+        self.assertEqual(faults({"a": answer}, {"a": OK}, [entry]), [])
+        for facts in ({"name": "", "list": ["x"]}, {"name": "n", "list": ["y"]}, {"name": "n", "list": ["x", "y"]}, {"name": "n"}):
+            self.assertEqual(len(faults({"a": dict(answer, facts=facts)}, {"a": OK}, [entry])), 1)
+
     def test_a_listed_case_that_answers_as_triton_must_leave_the_list(self):
         self.assertIn("answers as Triton does", faults({"a": BAD}, {"a": BAD}, [Entry("chosen", ["a"], "NOT_FOUND", {})])[0])
 
