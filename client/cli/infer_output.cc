@@ -1,0 +1,133 @@
+#include "client/cli/infer_output.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/elements.h"
+#include "client/cli/npy.h"
+#include "client/cli/table.h"
+#include "client/files.h"
+#include "client/status.h"
+
+namespace reprise::client {
+namespace {
+
+constexpr size_t kPreview = 8;
+
+// The indices of the `k` largest values, the lower index first among equals;
+// NaN sorts last.
+std::vector<size_t> Largest(const std::vector<double>& values, size_t k) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto before = [&values](size_t a, size_t b) {
+    const bool a_number = values[a] == values[a];
+    const bool b_number = values[b] == values[b];
+    if (a_number != b_number) return a_number;
+    if (a_number && values[a] != values[b]) return values[a] > values[b];
+    return a < b;
+  };
+  k = std::min(k, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(k),
+                    order.end(), before);
+  order.resize(k);
+  return order;
+}
+
+void AddRows(const Tensor& output, int64_t k,
+             const std::vector<std::string>& labels, Table& table) {
+  const size_t size = ElementSize(output.datatype).value_or(0);
+  const size_t elements = size == 0 ? 0 : output.bytes.size() / size;
+  const size_t rows = output.shape.size() > 1
+                          ? static_cast<size_t>(output.shape[0])
+                          : size_t{1};
+  if (elements == 0 || rows == 0) return;
+  const size_t width = elements / rows;
+  for (size_t row = 0; row < rows; ++row) {
+    std::vector<double> values;
+    for (size_t i = 0; i < width; ++i) {
+      values.push_back(ReadElement(
+          output.datatype, output.bytes.data() + (row * width + i) * size));
+    }
+    size_t rank = 0;
+    for (const size_t i : Largest(values, static_cast<size_t>(k))) {
+      table.AddRow({rank == 0 ? output.name : "",
+                    rank == 0 ? absl::StrCat(row) : "", absl::StrCat(++rank),
+                    absl::StrCat(i), absl::StrFormat("%.6g", values[i]),
+                    i < labels.size() ? labels[i] : ""});
+    }
+  }
+}
+
+}  // namespace
+
+std::string OutputTable(const InferResult& result) {
+  Table table({"OUTPUT", "DATATYPE", "SHAPE", "VALUES"});
+  for (const Tensor& output : result.outputs) {
+    table.AddRow({output.name, output.datatype, ShapeText(output.shape),
+                  Preview(output, kPreview)});
+  }
+  return table.Text();
+}
+
+absl::StatusOr<std::string> TopK(const InferResult& result, int64_t k,
+                                 const std::vector<std::string>& labels) {
+  Table table({"OUTPUT", ">ROW", ">TOP", ">INDEX", ">VALUE",
+               labels.empty() ? "" : "LABEL"});
+  bool numeric = false;
+  for (const Tensor& output : result.outputs) {
+    if (output.datatype == "BYTES") continue;
+    numeric = true;
+    AddRows(output, k, labels, table);
+  }
+  if (!numeric) {
+    return absl::InvalidArgumentError("--top-k: no output is numeric");
+  }
+  return table.Text();
+}
+
+Json ResultJson(const InferResult& result) {
+  Json outputs = Json::array();
+  for (const Tensor& output : result.outputs) {
+    outputs.push_back({{"name", output.name},
+                       {"datatype", output.datatype},
+                       {"shape", output.shape},
+                       {"data", ElementsJson(output)}});
+  }
+  Json json = {{"model_name", result.model}, {"model_version", result.version}};
+  if (!result.id.empty()) json["id"] = result.id;
+  json["outputs"] = std::move(outputs);
+  return json;
+}
+
+absl::Status WriteOutputs(const InferResult& result,
+                          const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    const std::string name = text.substr(0, std::min(equals, text.size()));
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--output: \"", text, "\" is not NAME=FILE.npy"));
+    }
+    const auto output =
+        std::find_if(result.outputs.begin(), result.outputs.end(),
+                     [&name](const Tensor& t) { return t.name == name; });
+    if (output == result.outputs.end()) {
+      const std::string names = absl::StrJoin(
+          result.outputs, ", ", [](std::string* out, const Tensor& t) {
+            absl::StrAppend(out, t.name);
+          });
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--output: there is no output \"", name, "\", only ", names));
+    }
+    absl::StatusOr<std::string> bytes = FormatNpy(*output);
+    if (!bytes.ok()) return Annotate(bytes.status(), name);
+    CLIENT_RETURN_IF_ERROR(WriteFile(text.substr(equals + 1), *bytes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace reprise::client
