@@ -32,9 +32,9 @@ def main():
         row = table[max(rows, key=len)]
         for target in INCLUDE.findall(tree.read(path)):
             source, _, _ = target.rpartition("/")
-            if not source:
+            if (tree.ROOT / path.parent / target).exists() and not (tree.ROOT / target).exists():
                 faults.append(f"{path}: \"{target}\" is not named from the root")
-            elif (tree.ROOT / source).is_dir() and not inside(source, row):
+            elif source and (tree.ROOT / source).is_dir() and not inside(source, row):
                 faults.append(f"{path}: includes {target}")
     tree.finish("layers", faults)
 
