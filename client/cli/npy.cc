@@ -153,12 +153,13 @@ absl::StatusOr<Tensor> StringTensor(char kind, size_t characters,
   return Tensor{"", "BYTES", std::move(shape), EncodeStrings(elements)};
 }
 
-// The descr's kind and size, "f4"; an error for what the wire has no form for.
-absl::StatusOr<std::string> LittleEndianCode(const std::string& descr) {
-  const absl::string_view code = absl::string_view(descr).substr(1);
+// An error for what the wire has no form for; else `descr` is a byte order and
+// then kind and size, such as "f4".
+absl::Status CheckDescr(const std::string& descr) {
   if (descr.size() < 2 || !absl::StrContains("<>=|", descr.substr(0, 1))) {
     return Bad(absl::StrCat("descr \"", descr, "\""));
   }
+  const absl::string_view code = absl::string_view(descr).substr(1);
   if (code[0] == 'O') {
     return absl::InvalidArgumentError(
         "an array of Python objects; save it with .astype('S') or a number "
@@ -168,7 +169,7 @@ absl::StatusOr<std::string> LittleEndianCode(const std::string& descr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "big-endian data (", descr, "); save it with .astype('<", code, "')"));
   }
-  return std::string(code);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -193,8 +194,8 @@ absl::StatusOr<Tensor> ParseNpy(absl::string_view bytes) {
     return absl::InvalidArgumentError(
         "the array is in Fortran order; save it with np.ascontiguousarray");
   }
-  CLIENT_ASSIGN_OR_RETURN(const std::string code,
-                          LittleEndianCode(header.descr));
+  CLIENT_RETURN_IF_ERROR(CheckDescr(header.descr));
+  const absl::string_view code = absl::string_view(header.descr).substr(1);
   absl::string_view text = code;
   const char kind = absl::ConsumePrefix(&text, "S")   ? 'S'
                     : absl::ConsumePrefix(&text, "U") ? 'U'
