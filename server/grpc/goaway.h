@@ -1,0 +1,19 @@
+// Stops accepting without ending a call.
+#pragma once
+
+#include "absl/time/time.h"
+#include "grpcpp/server.h"
+
+namespace reprise {
+
+// grpc::Server::Shutdown sets its flag before its GOAWAY frames are read: calls
+// that arrive in between are cancelled. This closes the listeners and sends
+// GOAWAY on every connection while calls are still served, and returns once
+// clients have had `grace` to see it, or sooner if all connections have ended.
+// Shutdown may then follow without a call that it could cancel.
+//
+// gRPC 1.51 has the functions, but not in its public headers; false, and
+// nothing is done, where the library that is loaded lacks them. Blocks.
+bool StopAccepting(grpc::Server& server, absl::Duration grace);
+
+}  // namespace reprise

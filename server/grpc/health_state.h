@@ -1,0 +1,42 @@
+// What the health service, ServerReady and the probes say.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "runtime/model/registry.h"
+#include "runtime/worker/model_manager.h"
+
+namespace reprise {
+
+enum class Serving { kServing, kNotServing, kUnknownService };
+
+// Threads: any; nothing here waits.
+class HealthState {
+ public:
+  // Both must outlive this.
+  HealthState(const Registry& registry, const ModelManager& manager)
+      : registry_(registry), manager_(manager) {}
+
+  // All required models are ready and the server is not draining.
+  bool Ready() const { return !draining_ && manager_.Ready(); }
+
+  // From now on the server is not ready, and no model is.
+  void StartDraining() { draining_ = true; }
+  bool draining() const { return draining_; }
+
+  // "" and "liveness": the process can answer. "readiness" and the inference
+  // service: Ready. The name of a model: whether it has a ready version.
+  Serving Of(absl::string_view service) const;
+
+  // Whether the registry or the repository has a model of this name.
+  bool IsKnownModel(absl::string_view name) const;
+
+ private:
+  const Registry& registry_;
+  const ModelManager& manager_;
+  std::atomic<bool> draining_{false};
+};
+
+}  // namespace reprise

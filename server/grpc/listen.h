@@ -1,0 +1,24 @@
+// Where the front listens, and its grpc::ServerBuilder settings.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "grpcpp/server_builder.h"
+#include "server/grpc/grpc_options.h"
+
+namespace reprise {
+
+// "host:port", "[v6]:port", or "unix:/path" as it is.
+std::string TargetOf(absl::string_view address, int port);
+bool IsUnixTarget(absl::string_view target);
+
+// Message limits, memory, keepalive.
+void ApplyOptions(const GrpcOptions& options, grpc::ServerBuilder& builder);
+
+// Why `options` cannot be listened on, found by trying: gRPC itself does not
+// say. UNAVAILABLE, always.
+absl::Status WhyNotListening(const GrpcOptions& options);
+
+}  // namespace reprise
