@@ -2,8 +2,8 @@
 
     python3 tests/skipped.py build/release/tests.xml
 
-Two kinds count: tests that ctest was told to skip, and cases inside a
-GoogleTest program that skipped themselves.
+Counted are tests that ctest was told to skip, and cases inside a program of
+GoogleTest or unittest that skipped themselves.
 """
 import re
 import sys
@@ -11,14 +11,17 @@ import xml.etree.ElementTree as ElementTree
 
 CASE = re.compile(r"^[^\n]*: Skipped\n(.*?)\n(?:\n?)\[  SKIPPED \] (\S+)", re.M | re.S)
 
+UNITTEST_CASE = re.compile(r"^(\w+) \([^)\n]*\).*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+
 
 def skips(junit):
     for test in ElementTree.parse(junit).getroot().iter("testcase"):
         output = test.findtext("system-out") or ""
         cases = [(name, " ".join(reason.split())) for reason, name in CASE.findall(output)]
+        cases += UNITTEST_CASE.findall(output)
         if cases:
             for name, reason in cases:
-                yield f"{test.get('name')}: {name}", reason
+                yield f"{test.get('name')}: {name}", reason or "no reason given"
         elif test.find("skipped") is not None:
             lines = [line for line in output.splitlines() if line.strip()]
             said = [line for line in lines if "skip" in line.lower()] or lines[-1:]
