@@ -153,9 +153,15 @@ absl::StatusOr<Types> InferCast(const NodeView& view) {
 absl::StatusOr<Types> InferClip(const NodeView& view) {
   REPRISE_RETURN_IF_ERROR(CheckAll(view, IsNumber));
   for (size_t i = 1; i < view.input_count(); ++i) {
-    if (view.Has(i)) REPRISE_RETURN_IF_ERROR(CheckSame(view, 0, i));
+    if (!view.Has(i)) continue;
+    REPRISE_RETURN_IF_ERROR(CheckSame(view, 0, i));
+    REPRISE_ASSIGN_OR_RETURN(const int64_t elements, NumElements(view.dims(i)));
+    if (elements != 1) {
+      return BadNode(absl::StrCat("bound ", DimsText(view.dims(i)),
+                                  " is not one element"));
+    }
   }
-  REPRISE_RETURN_IF_ERROR(ReadClip(view).status());
+  REPRISE_RETURN_IF_ERROR(ReadClipBounds(view).status());
   return Types{view.type(0)};
 }
 
@@ -306,7 +312,7 @@ absl::StatusOr<UnaryParams> ReadUnary(const NodeView& view) {
   return UnaryParams{};
 }
 
-absl::StatusOr<ClipParams> ReadClip(const NodeView& view) {
+absl::StatusOr<ClipParams> ReadClipBounds(const NodeView& view) {
   ClipParams params;
   if (view.version() < 11) {
     constexpr float kLargest = std::numeric_limits<float>::max();
@@ -324,13 +330,25 @@ absl::StatusOr<ClipParams> ReadClip(const NodeView& view) {
   }
   params.has_low = view.Has(1);
   params.has_high = view.Has(2);
-  if (params.has_low) {
+  params.low_computed = params.has_low && view.constant(1) == nullptr;
+  params.high_computed = params.has_high && view.constant(2) == nullptr;
+  if (params.has_low && !params.low_computed) {
     REPRISE_ASSIGN_OR_RETURN(params.low, ConstantNumber(view, 1, "min"));
     params.low_int = IntBound(*view.constant(1), params.low);
   }
-  if (params.has_high) {
+  if (params.has_high && !params.high_computed) {
     REPRISE_ASSIGN_OR_RETURN(params.high, ConstantNumber(view, 2, "max"));
     params.high_int = IntBound(*view.constant(2), params.high);
+  }
+  return params;
+}
+
+absl::StatusOr<ClipParams> ReadClip(const NodeView& view) {
+  REPRISE_ASSIGN_OR_RETURN(const ClipParams params, ReadClipBounds(view));
+  if (params.low_computed || params.high_computed) {
+    return NotRunHere(absl::StrCat("the bound '",
+                                   params.low_computed ? "min" : "max",
+                                   "' is not a constant"));
   }
   return params;
 }

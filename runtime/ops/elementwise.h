@@ -30,9 +30,11 @@ struct UnaryParams {
 };
 absl::StatusOr<UnaryParams> ReadUnary(const NodeView& view);
 
-// Clip's bounds, from attributes (< 11) or constant inputs; an absent bound is
+// Clip's bounds, from attributes (< 11) or inputs 1 and 2; an absent bound is
 // infinite. The integers hold INT64 and UINT64 bounds exactly; they are valid
-// for integer dtypes only. UNIMPLEMENTED for bounds that are computed.
+// for integer dtypes only. A bound that is not a constant is `computed`: a
+// device reads it, one element, from input 1 (low) or 2 (high) when the node
+// runs.
 struct ClipParams {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -40,7 +42,13 @@ struct ClipParams {
   bool has_high = false;
   int64_t low_int = std::numeric_limits<int64_t>::min();
   int64_t high_int = std::numeric_limits<int64_t>::max();
+  bool low_computed = false;
+  bool high_computed = false;
 };
+absl::StatusOr<ClipParams> ReadClipBounds(const NodeView& view);
+
+// The same for those who need both bounds now: UNIMPLEMENTED if one is
+// computed.
 absl::StatusOr<ClipParams> ReadClip(const NodeView& view);
 
 // Target of Cast (attribute `to`, an ONNX data type number) or CastLike (the

@@ -146,7 +146,8 @@ class Inference {
             Bind(graph_, signature_, kTrialRows, trial_).status();
         if (status.ok()) return status;
         if (first.ok()) first = status;
-        if (count == 0) return first;
+        // No extents help against a missing operator.
+        if (count == 0 || absl::IsUnimplemented(status)) return status;
       }
     }
     return Annotate(first,

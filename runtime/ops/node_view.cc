@@ -67,15 +67,16 @@ absl::StatusOr<std::vector<int64_t>> NormalizeAxes(
 absl::StatusOr<std::vector<int64_t>> ConstantInts(const NodeView& view,
                                                   size_t i,
                                                   absl::string_view what) {
-  if (!view.Has(i)) return BadNode(absl::StrCat("input ", what, " is missing"));
+  if (!view.Has(i))
+    return BadNode(absl::StrCat("input '", what, "' is missing"));
   const HostTensor* tensor = view.constant(i);
   if (tensor == nullptr) {
     return NotRunHere(absl::StrCat(
-        "input ", what,
-        " depends on the data: shapes must be known before the graph runs"));
+        "input '", what,
+        "' depends on the data: shapes must be known before the graph runs"));
   }
   if (tensor->dims().size() > 1) {
-    return BadNode(absl::StrCat("input ", what, " has rank ",
+    return BadNode(absl::StrCat("input '", what, "' has rank ",
                                 tensor->dims().size(), ", not 1"));
   }
   std::vector<int64_t> out;
@@ -86,7 +87,7 @@ absl::StatusOr<std::vector<int64_t>> ConstantInts(const NodeView& view,
     const auto values = tensor->values<int32_t>();
     out.assign(values.begin(), values.end());
   } else {
-    return BadNode(absl::StrCat("input ", what, " is ",
+    return BadNode(absl::StrCat("input '", what, "' is ",
                                 DTypeName(tensor->dtype()),
                                 ", not INT64 or INT32"));
   }
@@ -95,15 +96,16 @@ absl::StatusOr<std::vector<int64_t>> ConstantInts(const NodeView& view,
 
 absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
                                       absl::string_view what) {
-  if (!view.Has(i)) return BadNode(absl::StrCat("input ", what, " is missing"));
+  if (!view.Has(i))
+    return BadNode(absl::StrCat("input '", what, "' is missing"));
   const HostTensor* tensor = view.constant(i);
   if (tensor == nullptr) {
-    return NotRunHere(absl::StrCat("input ", what,
-                                   " is computed by the graph; only constants "
-                                   "are supported"));
+    return NotRunHere(absl::StrCat("input '", what,
+                                   "' depends on the data: it must be known "
+                                   "before the graph runs"));
   }
   if (tensor->elements() != 1) {
-    return BadNode(absl::StrCat("input ", what, " has ", tensor->elements(),
+    return BadNode(absl::StrCat("input '", what, "' has ", tensor->elements(),
                                 " elements, not 1"));
   }
   switch (tensor->dtype()) {
@@ -135,7 +137,7 @@ absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
     case DType::kString:
       break;
   }
-  return BadNode(absl::StrCat("input ", what, " is not a number"));
+  return BadNode(absl::StrCat("input '", what, "' is not a number"));
 }
 
 float BfloatToFloat(uint16_t bits) {
