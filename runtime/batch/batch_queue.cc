@@ -256,6 +256,14 @@ void BatchQueue::Take(std::span<const int> indices,
   if (empty()) Refresh();
 }
 
+void BatchQueue::Clear() {
+  for (const Waiting& item : waiting()) bounds_.Leave(*item.task);
+  head_ = items_.size();
+  rows_ = 0;
+  bytes_ = 0;
+  Refresh();
+}
+
 absl::Status ExpiredStatus(const Waiting& waiting, const QueueBounds& bounds,
                            absl::Time now) {
   const InferTask& task = *waiting.task;

@@ -82,6 +82,9 @@ class BatchQueue {
   // them to `taken`. They go on counting in the bounds: the owner calls Leave.
   void Take(std::span<const int> indices, std::vector<Waiting>& taken);
 
+  // Takes out everything, and counts it out of the bounds.
+  void Clear();
+
   std::span<const Waiting> waiting() const {
     return std::span(items_).subspan(head_);
   }

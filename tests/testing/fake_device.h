@@ -36,7 +36,7 @@ struct FakeDeviceOptions {
     return absl::Microseconds(550 + 115 * rows);
   };
   // The ladder of a prepared variant; empty: as asked for.
-  std::vector<int> ladder;
+  std::vector<int> ladder = {};
 };
 
 // One batch that reached the device.

@@ -1,0 +1,455 @@
+#include "runtime/worker/device_worker.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/worker/retry_after.h"
+#include "runtime/worker/worker_impl.h"
+
+namespace reprise {
+namespace {
+
+// How long Stop waits, once its deadline has passed, for the tasks that the
+// worker is just answering.
+constexpr absl::Duration kLastAnswers = absl::Seconds(1);
+
+constexpr absl::Duration kRetryWithoutTimes = absl::Seconds(1);
+
+int MaxRows(const ServedModel& model) {
+  int rows = model.model->config().ladder.empty()
+                 ? 1
+                 : model.model->config().ladder.back();
+  for (const ServedModel::Variant& variant : model.variants) {
+    rows = variant.lanes.front()->ladder().back().rows;
+  }
+  return rows;
+}
+
+// INVALID_ARGUMENT unless the values are as many as the free dims, and each
+// in the range that the configuration gives.
+absl::Status CheckDims(const ModelVersion& model, const VariantKey& key) {
+  const std::vector<std::string>& symbols = model.signature().free_symbols;
+  if (key.size() != symbols.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("request binds ", key.size(),
+                                                   " free dims, the model has ",
+                                                   symbols.size()));
+  }
+  for (size_t i = 0; i < key.size(); ++i) {
+    const auto range = model.config().dims.find(symbols[i]);
+    const DimRange allowed =
+        range == model.config().dims.end() ? DimRange{} : range->second;
+    if (key[i] < allowed.low || key[i] > allowed.high) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "dim '", symbols[i], "' is ", key[i], ", served are ", allowed.low,
+          allowed.high == std::numeric_limits<int64_t>::max()
+              ? " and more"
+              : absl::StrCat(" to ", allowed.high)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeviceWorker>> DeviceWorker::Create(
+    const DeviceFactory& factory, const WorkerOptions& options, Clock& clock,
+    prometheus::Registry& registry) {
+  auto worker = std::make_unique<WorkerImpl>(options, clock, registry);
+  REPRISE_RETURN_IF_ERROR(worker->Start(factory));
+  return std::unique_ptr<DeviceWorker>(std::move(worker));
+}
+
+WorkerImpl::WorkerImpl(const WorkerOptions& options, Clock& clock,
+                       prometheus::Registry& registry)
+    : options_(options),
+      clock_(clock),
+      metrics_(registry, options.device_name),
+      stuck_at_ns_(std::numeric_limits<int64_t>::max()) {}
+
+absl::Status WorkerImpl::Start(const DeviceFactory& factory) {
+  thread_ = Thread(absl::StrCat("worker-", options_.device_name),
+                   [this, factory] { Serve(factory); });
+  {
+    absl::MutexLock lock(&mu_, absl::Condition(&made_));
+    REPRISE_RETURN_IF_ERROR(made_status_);
+  }
+  builder_ = Thread(absl::StrCat("loader-", options_.device_name),
+                    [this] { Build(); });
+  return absl::OkStatus();
+}
+
+WorkerImpl::~WorkerImpl() {
+  Stop(absl::InfinitePast());
+  {
+    absl::MutexLock lock(&build_mu_);
+    build_quit_ = true;
+  }
+  bool wake = false;
+  {
+    absl::MutexLock lock(&mu_);
+    quit_ = true;
+    for (auto& [uid, served] : models_) {
+      if (std::exchange(served->removing, true)) continue;
+      leaving_.push_back(uid);
+    }
+    wake = Notify();
+  }
+  WakeDevice(wake);
+  builder_.Join();
+  thread_.Join();
+}
+
+void WorkerImpl::WakeDevice(bool wanted) {
+  if (wanted) device_->Wake();
+}
+
+void WorkerImpl::Add(ServedModel model) {
+  auto served = std::make_unique<Served>(*model.model, metrics_);
+  served->loaded = std::move(model.loaded);
+  served->max_rows = MaxRows(model);
+  served->lane_count = std::max(1, model.model->config().instances);
+  for (ServedModel::Variant& prepared : model.variants) {
+    Variant& variant = served->AddVariant(prepared.key);
+    variant.pinned = true;
+    variant.SetLadder(prepared.lanes.front()->ladder());
+    variant.metrics = std::make_unique<VariantMetrics>(
+        metrics_, served->labels,
+        VariantText(model.model->signature(), prepared.key), variant.ladder);
+    variant.lanes = std::move(prepared.lanes);
+    served->lane_count =
+        std::max(served->lane_count, static_cast<int>(variant.lanes.size()));
+  }
+  bool wake = false;
+  {
+    absl::MutexLock lock(&mu_);
+    if (lanes_.size() < static_cast<size_t>(served->lane_count)) {
+      lanes_.resize(static_cast<size_t>(served->lane_count));
+      wake = Notify();  // a lane to run on, for those that wait
+    }
+    for (const std::unique_ptr<Variant>& variant : served->variants) {
+      variants_.push_back(variant.get());
+    }
+    models_[model.model->uid()] = std::move(served);
+  }
+  WakeDevice(wake);
+}
+
+void WorkerImpl::Remove(uint64_t uid) {
+  bool removed = false;
+  bool wake = false;
+  EndedTasks ended;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto it = models_.find(uid);
+    if (it == models_.end() || it->second->removing) return;
+    Served& served = *it->second;
+    served.removing = true;
+    served.removed = &removed;
+    leaving_.push_back(uid);
+    Withdraw(
+        served,
+        absl::UnavailableError(absl::StrCat(served.text, " is being unloaded")),
+        ended);
+    wake = Notify();
+  }
+  WakeDevice(wake);
+  const int64_t answered = Answer(ended);
+  absl::MutexLock lock(&mu_);
+  accepted_ -= answered;
+  mu_.Await(absl::Condition(&removed));
+}
+
+absl::StatusOr<Variant*> WorkerImpl::VariantFor(Served& served,
+                                                const InferTask& task) {
+  if (Variant* variant = served.Find(task.variant); variant != nullptr) {
+    return variant;
+  }
+  REPRISE_RETURN_IF_ERROR(CheckDims(*served.model, task.variant));
+  const auto failed = std::find_if(
+      served.failed.begin(), served.failed.end(),
+      [&](const FailedVariant& other) { return other.key == task.variant; });
+  if (failed != served.failed.end()) return failed->status;
+  const auto pinned = std::count_if(
+      served.variants.begin(), served.variants.end(),
+      [](const std::unique_ptr<Variant>& variant) { return variant->pinned; });
+  if (pinned >= served.batch().max_variants) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dims ", VariantText(served.model->signature(), task.variant),
+        " are not served: max_variants is ", served.batch().max_variants,
+        ", and all are configured: ", served.ReadyVariants()));
+  }
+  Variant& variant = served.AddVariant(task.variant);
+  variants_.push_back(&variant);
+  return &variant;
+}
+
+AdmissionView WorkerImpl::ViewForAdmission(Variant& variant, absl::Time now) {
+  absl::Time free = absl::InfiniteFuture();
+  for (const Lane& lane : lanes_) free = std::min(free, lane.free_at);
+  return {.ladder = variant.ladder,
+          .slo = variant.served.batch().slo,
+          .rows_ahead = variant.queue.rows(),
+          .arrival_rate = variant.queue.arrival_rate(now),
+          .device_busy = std::max(absl::ZeroDuration(), free - now)};
+}
+
+absl::Status WorkerImpl::Admitted(Variant& variant, const InferTask& task,
+                                  absl::Time now) {
+  if (!variant.ready() || !variant.served.batch().slo.has_value()) {
+    return absl::OkStatus();
+  }
+  const AdmissionView view = ViewForAdmission(variant, now);
+  switch (Admit(view, task.rows, task.deadline, now)) {
+    case Admission::kAdmitted:
+      return absl::OkStatus();
+    case Admission::kTooLate:
+      return absl::DeadlineExceededError(
+          "the request cannot be answered within its deadline");
+    case Admission::kOverloaded:
+      return WithRetryAfter(
+          absl::ResourceExhaustedError(
+              "overloaded: the request would miss its deadline in the queue"),
+          EstimatedWait(view));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
+                                Effects& effects) {
+  if (stopping_) return absl::UnavailableError("server is shutting down");
+  const auto it = models_.find(uid);
+  if (it == models_.end() || it->second->removing) {
+    return absl::UnavailableError(absl::StrCat(
+        "the model is no longer served by device ", options_.device_name));
+  }
+  Served& served = *it->second;
+  if (task.rows < 1 || task.rows > served.max_rows) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(served.text, ": request has a batch of ", task.rows,
+                     ", the maximum is ", served.max_rows));
+  }
+  absl::StatusOr<Variant*> found = VariantFor(served, task);
+  if (!found.ok()) return Annotate(found.status(), served.text);
+  Variant& variant = **found;
+  // A variant for which nobody waits after all is forgotten by the loader.
+  effects.build = !variant.ready() && !variant.building;
+  const absl::Time now = clock_.Now();
+  const absl::Status admitted = Admitted(variant, task, now);
+  if (!admitted.ok()) return Annotate(admitted, served.text);
+  const absl::Duration cost = variant.row_cost * task.rows;
+  absl::Status queued = variant.queue.Offer(task, now, cost);
+  if (absl::IsResourceExhausted(queued)) {
+    queued = WithRetryAfter(std::move(queued),
+                            variant.ready()
+                                ? EstimatedWait(ViewForAdmission(variant, now))
+                                : kRetryWithoutTimes);
+  }
+  if (!queued.ok()) return Annotate(queued, served.text);
+  ++accepted_;
+  outstanding_ns_.fetch_add(absl::ToInt64Nanoseconds(cost),
+                            std::memory_order_relaxed);
+  ShowQueue(served);
+  if (Interesting(variant, task, now)) effects.wake = Notify();
+  return absl::OkStatus();
+}
+
+absl::Status WorkerImpl::Offer(uint64_t uid, InferTask& task) {
+  Effects effects;
+  absl::Status status;
+  {
+    absl::MutexLock lock(&mu_);
+    status = Accept(uid, task, effects);
+  }
+  WakeDevice(effects.wake);
+  if (effects.build) RequestBuilds();
+  return status;
+}
+
+// Whether the worker, if it waits, has to look at `task` before its time:
+// waking it costs both threads, so everything that can wait for what it waits
+// for anyway does.
+bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
+                             absl::Time now) {
+  if (!parked_) return false;
+  BatchQueue& queue = variant.queue;
+  if (queue.next_event() < wait_until_) return true;  // expires before
+  if (!variant.ready() || slot_wanted_) return false;
+  if (decide_after_ == absl::InfiniteFuture()) return false;  // no lane is open
+  const BatchConfig& batch = variant.served.batch();
+  const int64_t after = queue.rows();
+  const int64_t before = after - task.rows;
+  const int64_t full = variant.ladder.back().rows;
+  if (before < full && full <= after && !batch.slo.has_value()) return true;
+  if (decide_after_ > now) return false;  // the worker's timer is set for it
+  if (queue.waiting().front().task == &task) return true;
+  if (batch.max_queue_delay <= absl::ZeroDuration()) return false;
+  if (batch.slo.has_value()) return true;
+  return std::any_of(batch.preferred_sizes.begin(), batch.preferred_sizes.end(),
+                     [&](int size) { return before < size && size <= after; });
+}
+
+bool WorkerImpl::Notify() {
+  if (!parked_) return false;
+  parked_ = false;
+  wake_ = true;
+  return in_device_;
+}
+
+void WorkerImpl::ShowQueue(Served& served) {
+  served.metrics.queue_requests->Set(
+      static_cast<double>(served.bounds.requests()));
+  served.metrics.queue_bytes->Set(static_cast<double>(served.bounds.bytes()));
+}
+
+void WorkerImpl::End(const Waiting& waiting, absl::Status status,
+                     EndedTasks& ended) {
+  outstanding_ns_.fetch_sub(absl::ToInt64Nanoseconds(waiting.cost),
+                            std::memory_order_relaxed);
+  StageTimes times;
+  times.arrival = waiting.task->arrival;
+  times.enqueued = waiting.enqueued;
+  ended.push_back({waiting.task, std::move(status), times});
+}
+
+int64_t WorkerImpl::Answer(EndedTasks& ended) {
+  const auto count = static_cast<int64_t>(ended.size());
+  for (Ended& task : ended) {
+    TaskResult result;
+    result.status = std::move(task.status);
+    result.times = task.times;
+    task.task->Complete(std::move(result));
+  }
+  ended.clear();
+  return count;
+}
+
+void WorkerImpl::Cancel(uint64_t uid, InferTask& task) {
+  bool wake = false;
+  EndedTasks ended;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto it = models_.find(uid);
+    if (it == models_.end()) return;
+    Served& served = *it->second;
+    const absl::Status status = absl::CancelledError("cancelled by the caller");
+    for (const std::unique_ptr<Variant>& variant : served.variants) {
+      const auto waiting = variant->queue.Remove(task);
+      if (!waiting.has_value()) continue;
+      End(*waiting, status, ended);
+      break;
+    }
+    if (ended.empty() && LeaveBatch(served, &task, status, ended)) {
+      wake = Notify();  // a staged batch may have lost its last request
+    }
+    ShowQueue(served);
+  }
+  WakeDevice(wake);
+  if (ended.empty()) return;
+  const int64_t answered = Answer(ended);
+  absl::MutexLock lock(&mu_);
+  accepted_ -= answered;
+}
+
+// Takes `task`, or all tasks of `served` if it is null, out of the batches that
+// are not submitted. While a batch is gathered its tasks' bytes are being read:
+// then the worker answers them as soon as that is done.
+bool WorkerImpl::LeaveBatch(Served& served, const InferTask* task,
+                            const absl::Status& status, EndedTasks& ended) {
+  bool found = false;
+  const auto leave = [&](BatchRun* run) {
+    if (run == nullptr || &run->variant->served != &served) return;
+    for (BatchRun::Member& member : run->members) {
+      if (!member.live || (task != nullptr && member.waiting.task != task)) {
+        continue;
+      }
+      found = true;
+      if (run->state == RunState::kGathering) {
+        if (member.leaves.ok()) member.leaves = status;
+        continue;
+      }
+      member.live = false;
+      served.bounds.Leave(*member.waiting.task);
+      End(member.waiting, status, ended);
+    }
+  };
+  leave(gathering_);
+  for (const Lane& lane : lanes_) leave(lane.staged);
+  return found;
+}
+
+void WorkerImpl::Withdraw(Served& served, const absl::Status& status,
+                          EndedTasks& ended) {
+  for (const std::unique_ptr<Variant>& variant : served.variants) {
+    for (const Waiting& waiting : variant->queue.waiting()) {
+      End(waiting, status, ended);
+    }
+    variant->queue.Clear();
+  }
+  LeaveBatch(served, nullptr, status, ended);
+  ShowQueue(served);
+}
+
+// Answers the tasks of batches that run, or that wait for their turn to be
+// answered; what the device still does is for nobody.
+void WorkerImpl::AbandonRuns(const absl::Status& status, EndedTasks& ended) {
+  const auto abandon = [&](BatchRun* run) {
+    for (BatchRun::Member& member : run->members) {
+      if (!std::exchange(member.live, false)) continue;
+      End(member.waiting, status, ended);
+    }
+  };
+  for (const Lane& lane : lanes_) {
+    for (BatchRun* run : lane.running) abandon(run);
+  }
+  for (const auto& [uid, served] : models_) {
+    for (BatchRun* run : served->order) {
+      if (run->state == RunState::kDone) abandon(run);
+    }
+  }
+}
+
+bool WorkerImpl::Stop(absl::Time deadline) {
+  bool wake = false;
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    wake = Notify();  // nobody waits for company any more
+  }
+  WakeDevice(wake);
+  EndedTasks ended;
+  {
+    absl::MutexLock lock(&mu_);
+    if (clock_.Await(mu_, absl::Condition(this, &WorkerImpl::AllAnswered),
+                     deadline)) {
+      return true;
+    }
+    const absl::Status status = absl::UnavailableError(
+        "server is shutting down: its time to finish is over");
+    for (const auto& [uid, served] : models_) Withdraw(*served, status, ended);
+    AbandonRuns(status, ended);
+    wake = Notify();
+  }
+  WakeDevice(wake);
+  const int64_t answered = Answer(ended);
+  absl::MutexLock lock(&mu_);
+  accepted_ -= answered;
+  clock_.Await(mu_, absl::Condition(this, &WorkerImpl::AllAnswered),
+               clock_.Now() + kLastAnswers);
+  return false;
+}
+
+WorkerLoad WorkerImpl::load() const {
+  const int64_t stuck_at = stuck_at_ns_.load(std::memory_order_relaxed);
+  const bool stuck = stuck_at != std::numeric_limits<int64_t>::max() &&
+                     absl::ToUnixNanos(clock_.Now()) > stuck_at;
+  return {.outstanding = absl::Nanoseconds(
+              outstanding_ns_.load(std::memory_order_relaxed)),
+          .stuck = stuck};
+}
+
+}  // namespace reprise

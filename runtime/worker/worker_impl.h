@@ -1,0 +1,226 @@
+// The device worker's inside: state, loop, batches, variants made on demand.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/thread.h"
+#include "runtime/batch/admission.h"
+#include "runtime/batch/policy.h"
+#include "runtime/worker/batch_run.h"
+#include "runtime/worker/device_worker.h"
+#include "runtime/worker/served.h"
+#include "runtime/worker/worker_metrics.h"
+
+namespace reprise {
+
+// Threads: the public methods from any; `Serve` is the worker's thread and
+// `Build` the loader's. One mutex guards all; no task is completed, no batch
+// gathered, and no device called for work with it held.
+class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
+ public:
+  WorkerImpl(const WorkerOptions& options, Clock& clock,
+             prometheus::Registry& registry);
+  ~WorkerImpl() override;
+
+  // Starts the threads; returns when the device is made, or as `factory` fails.
+  absl::Status Start(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
+
+  Device& device() override { return *device_; }
+  void Add(ServedModel model) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Remove(uint64_t uid) override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Offer(uint64_t uid, InferTask& task) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void Cancel(uint64_t uid, InferTask& task) override ABSL_LOCKS_EXCLUDED(mu_);
+  WorkerLoad load() const override;
+  bool Stop(absl::Time deadline) override ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // What a lane has been given; at most two running and one staged.
+  struct Lane {
+    std::vector<BatchRun*> running;  // in order
+    BatchRun* staged = nullptr;
+    absl::Time free_at = absl::InfinitePast();  // predicted
+  };
+
+  // A task on its way out, with the answer; to be completed without the lock.
+  struct Ended {
+    InferTask* task;
+    absl::Status status;
+    StageTimes times;
+  };
+  using EndedTasks = std::vector<Ended>;
+
+  // What is to be destroyed on the worker's thread, without the lock.
+  struct Doomed {
+    std::unique_ptr<VariantMetrics> metrics;
+    std::vector<std::unique_ptr<Executable>> executables;
+    std::unique_ptr<Served> served;
+  };
+
+  // What is to be done once the lock is released.
+  struct Effects {
+    bool wake = false;   // the device
+    bool build = false;  // the loader
+  };
+
+  // device_worker.cc: the way in, and out without running.
+  absl::Status Accept(uint64_t uid, InferTask& task, Effects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<Variant*> VariantFor(Served& served, const InferTask& task)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Admitted(Variant& variant, const InferTask& task, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  AdmissionView ViewForAdmission(Variant& variant, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Interesting(Variant& variant, const InferTask& task, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The worker shall look again. True if it waits for the device: then call
+  // device_->Wake() once the lock is released.
+  bool Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Withdraw(Served& served, const absl::Status& status, EndedTasks& ended)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool LeaveBatch(Served& served, const InferTask* task,
+                  const absl::Status& status, EndedTasks& ended)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AbandonRuns(const absl::Status& status, EndedTasks& ended)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool AllAnswered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return accepted_ == 0;
+  }
+  void End(const Waiting& waiting, absl::Status status, EndedTasks& ended);
+  // Completes and clears; returns how many. Never with the lock held.
+  static int64_t Answer(EndedTasks& ended);
+  void ShowQueue(Served& served) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // worker_loop.cc: the worker's thread.
+  void Serve(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
+  bool Step() ABSL_LOCKS_EXCLUDED(mu_);
+  void Tidy(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CollectDoomed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DestroyDoomed() ABSL_LOCKS_EXCLUDED(mu_);
+  void ShowLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static void ShowInOrder(const Variant& variant, QueueView& view);
+  QueueView ViewOf(Variant& variant, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  BatchRun* StagedDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  BatchRun* DecideNext(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Time NextTimer(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void UpdateLoads(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Waits if nothing runs; else says for which run to wait, and until when.
+  BatchRun* Park(absl::Time now, absl::Time& until)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // worker_batches.cc: one batch, from the queue to its answers.
+  BatchRun* TakeBatch(SlotLease slot, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeFrom(int queue, size_t& drop, BatchRun* run)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  BatchRun* NewRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GatherRun(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  void Execute(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  void Settle(BatchRun& run, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MaySubmit(const BatchRun& run, absl::Time now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void MarkSubmitted(BatchRun& run, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ArmWatchdog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FinishRuns() ABSL_LOCKS_EXCLUDED(mu_);
+  void AwaitRun(BatchRun& run, absl::Time until) ABSL_LOCKS_EXCLUDED(mu_);
+  void Complete(BatchRun& run, const absl::StatusOr<RunTimes>& result)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void LeaveLane(BatchRun& run, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static void Observe(const BatchRun& run, const Rung& predicted,
+                      const RunTimes& times);
+  // In order, with preserve_ordering; at once otherwise.
+  void Finish(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  void Deliver(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
+  void Recycle(BatchRun& run) override ABSL_LOCKS_EXCLUDED(mu_);
+  void WakeDevice(bool wanted);
+
+  // variant_builder.cc: the loader's thread, for variants made on demand.
+  void Build() ABSL_LOCKS_EXCLUDED(mu_, build_mu_);
+  void RequestBuilds() ABSL_LOCKS_EXCLUDED(build_mu_);
+  Variant* NextToBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MakeRoom(Served& served) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool NothingDoomed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void BuildOne(Variant& variant) ABSL_LOCKS_EXCLUDED(mu_);
+  void Refuse(Variant& variant, const absl::Status& status, EndedTasks& ended)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Erase(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // Constant after construction.
+  const WorkerOptions options_;
+  Clock& clock_;
+  Device* device_ =
+      nullptr;  // of the worker's thread; set before Start returns
+  WorkerMetrics metrics_;
+
+  // Synchronised by themselves.
+  std::atomic<int64_t> outstanding_ns_{0};
+  std::atomic<int64_t> stuck_at_ns_;  // since the epoch; INT64_MAX: never
+
+  mutable absl::Mutex mu_;
+  bool made_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status made_status_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  bool quit_ ABSL_GUARDED_BY(mu_) = false;
+  int64_t accepted_ ABSL_GUARDED_BY(mu_) = 0;  // and not answered
+  absl::flat_hash_map<uint64_t, std::unique_ptr<Served>> models_
+      ABSL_GUARDED_BY(mu_);
+  std::vector<uint64_t> leaving_ ABSL_GUARDED_BY(mu_);   // to be destroyed
+  std::vector<Variant*> variants_ ABSL_GUARDED_BY(mu_);  // of all models
+  std::vector<Lane> lanes_ ABSL_GUARDED_BY(mu_);
+  // The batch in the worker's hands: being gathered, or staged and on its way
+  // to the device.
+  BatchRun* gathering_ ABSL_GUARDED_BY(mu_) = nullptr;
+  std::vector<std::unique_ptr<BatchRun>> runs_ ABSL_GUARDED_BY(mu_);
+  std::vector<BatchRun*> free_runs_ ABSL_GUARDED_BY(mu_);
+  int slots_out_ ABSL_GUARDED_BY(mu_) = 0;
+  bool slot_wanted_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<Doomed> doomed_ ABSL_GUARDED_BY(mu_);
+  bool destroying_ ABSL_GUARDED_BY(mu_) = false;
+  bool room_wanted_ ABSL_GUARDED_BY(mu_) = false;  // by the loader
+  absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
+
+  // How the worker waits, if it does.
+  bool parked_ ABSL_GUARDED_BY(mu_) = false;
+  bool in_device_ ABSL_GUARDED_BY(mu_) = false;
+  bool wake_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Time wait_until_ ABSL_GUARDED_BY(mu_);
+  absl::Time decide_after_ ABSL_GUARDED_BY(mu_);  // when a lane takes a batch
+
+  // The worker's thread alone.
+  EndedTasks ended_;
+  int64_t answered_ = 0;              // not yet taken off accepted_
+  std::vector<BatchRun*> in_flight_;  // of all lanes, as submitted
+  std::vector<Waiting> taken_;
+  std::vector<int> indices_;
+  std::vector<QueueView> views_;
+  std::vector<Variant*> viewed_;
+  std::vector<LaneView> lane_views_;
+  Decision decision_;
+  absl::Time next_expiry_;           // of what waited at the last decision
+  double gather_ns_per_byte_ = 0.1;  // as measured
+
+  absl::Mutex build_mu_;
+  bool build_wanted_ ABSL_GUARDED_BY(build_mu_) = false;
+  bool build_quit_ ABSL_GUARDED_BY(build_mu_) = false;
+
+  Thread builder_;
+  Thread thread_;
+};
+
+}  // namespace reprise

@@ -1,0 +1,314 @@
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "runtime/base/status.h"
+#include "runtime/worker/worker_impl.h"
+
+namespace reprise {
+namespace {
+
+// From the moment a batch is decided until the device has it, its gathering
+// apart: a wake-up of this thread and the launch.
+constexpr absl::Duration kHandOver = absl::Microseconds(100);
+
+// How often a lane is looked at whose run is over by the clock and not by the
+// device, while another lane runs.
+constexpr absl::Duration kLanePoll = absl::Microseconds(100);
+
+// How long to wait for a slot that somebody else than this worker holds.
+constexpr absl::Duration kSlotPoll = absl::Milliseconds(1);
+
+// How often load figures are brought up to date while there is any load.
+constexpr absl::Duration kLoadPeriod = absl::Milliseconds(100);
+
+}  // namespace
+
+void WorkerImpl::Serve(const DeviceFactory& factory) {
+  // Timers of this thread are to fire when they are due, not up to 50 us later.
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  absl::StatusOr<std::unique_ptr<Device>> device = factory();
+  {
+    absl::MutexLock lock(&mu_);
+    made_ = true;
+    made_status_ = device.status();
+    if (device.ok()) device_ = device->get();
+  }
+  if (!device.ok()) return;
+  while (Step()) {
+  }
+}
+
+// Finishes what is done, then does the one most urgent thing or waits. False
+// when the worker has come to its end.
+bool WorkerImpl::Step() {
+  FinishRuns();
+  BatchRun* next = nullptr;
+  BatchRun* awaited = nullptr;
+  absl::Time until;
+  bool room = false;
+  {
+    absl::MutexLock lock(&mu_);
+    parked_ = in_device_ = wake_ = false;
+    accepted_ -= std::exchange(answered_, 0);
+    const absl::Time now = clock_.Now();
+    Tidy(now);
+    CollectDoomed();
+    UpdateLoads(now);
+    next = StagedDue(now);
+    if (next == nullptr) next = DecideNext(now);
+    room = room_wanted_ && !ended_.empty();
+    if (next == nullptr && ended_.empty() && doomed_.empty()) {
+      if (quit_ && models_.empty()) return false;
+      awaited = Park(now, until);
+      if (awaited == nullptr) return true;
+    }
+  }
+  answered_ += Answer(ended_);
+  DestroyDoomed();
+  if (room) RequestBuilds();
+  if (next != nullptr) Execute(*next);
+  if (awaited != nullptr) AwaitRun(*awaited, until);
+  return true;
+}
+
+void WorkerImpl::Tidy(absl::Time now) {
+  next_expiry_ = absl::InfiniteFuture();
+  for (Variant* variant : variants_) {
+    BatchQueue& queue = variant->queue;
+    if (queue.empty()) continue;
+    if (queue.next_event() <= now) {
+      taken_.clear();
+      queue.Tidy(now, taken_);
+      Served& served = variant->served;
+      for (const Waiting& expired : taken_) {
+        End(expired,
+            Annotate(ExpiredStatus(expired, served.bounds, now), served.text),
+            ended_);
+      }
+      ShowQueue(served);
+    }
+    next_expiry_ = std::min(next_expiry_, queue.next_event());
+  }
+  for (const Lane& lane : lanes_) {
+    if (lane.staged == nullptr) continue;
+    Settle(*lane.staged, now);
+    for (const BatchRun::Member& member : lane.staged->members) {
+      if (!member.live) continue;
+      next_expiry_ = std::min(next_expiry_, member.waiting.expiry);
+    }
+  }
+}
+
+// Models that are leaving and for which nothing runs any more.
+void WorkerImpl::CollectDoomed() {
+  for (size_t i = 0; i < leaving_.size();) {
+    const auto it = models_.find(leaving_[i]);
+    Served& served = *it->second;
+    if (served.runs > 0 || served.building) {
+      ++i;
+      continue;
+    }
+    std::erase_if(variants_, [&](const Variant* variant) {
+      return &variant->served == &served;
+    });
+    doomed_.push_back({.metrics = nullptr,
+                       .executables = {},
+                       .served = std::move(it->second)});
+    models_.erase(it);
+    leaving_.erase(leaving_.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+void WorkerImpl::DestroyDoomed() {
+  std::vector<Doomed> doomed;
+  {
+    absl::MutexLock lock(&mu_);
+    if (doomed_.empty()) return;
+    doomed.swap(doomed_);
+    destroying_ = true;
+  }
+  std::vector<bool*> removed;
+  for (const Doomed& one : doomed) {
+    if (one.served != nullptr) removed.push_back(one.served->removed);
+  }
+  doomed.clear();
+  absl::MutexLock lock(&mu_);
+  destroying_ = false;
+  for (bool* flag : removed) {
+    if (flag != nullptr) *flag = true;
+  }
+}
+
+// A gathered batch whose lane has run dry, or will by the time it has been
+// handed over; or one that has lost all of its requests.
+BatchRun* WorkerImpl::StagedDue(absl::Time now) {
+  for (Lane& lane : lanes_) {
+    if (lane.staged == nullptr) continue;
+    if (lane.staged->live_members() > 0 && !MaySubmit(*lane.staged, now)) {
+      continue;
+    }
+    gathering_ = std::exchange(lane.staged, nullptr);
+    return gathering_;
+  }
+  return nullptr;
+}
+
+bool WorkerImpl::MaySubmit(const BatchRun& run, absl::Time now) const {
+  const Lane& lane = lanes_[static_cast<size_t>(run.lane)];
+  return lane.running.empty() || lane.free_at - now <= kHandOver;
+}
+
+QueueView WorkerImpl::ViewOf(Variant& variant, absl::Time now) {
+  const BatchConfig& batch = variant.served.batch();
+  BatchQueue& queue = variant.queue;
+  QueueView view;
+  view.waiting = queue.waiting();
+  view.rows = queue.rows();
+  view.oldest = queue.oldest();
+  view.last_run = variant.last_run;
+  view.ladder = variant.ladder;
+  view.arrival_rate =
+      batch.slo.has_value() ? queue.arrival_rate(now) : 0;  // unused without
+  view.slo = batch.slo;
+  view.max_delay = batch.max_queue_delay;
+  view.preferred = batch.preferred_sizes;
+  view.batching = batch.dynamic_batching;
+  view.keep_order = batch.preserve_ordering;
+  view.lead = kHandOver + absl::Nanoseconds(static_cast<double>(queue.bytes()) *
+                                            gather_ns_per_byte_);
+  view.lanes = static_cast<int>(variant.lanes.size());
+  if (view.keep_order) ShowInOrder(variant, view);
+  return view;
+}
+
+// Replies in order of arrival need batches in order of arrival, over all
+// variants of the model: nobody is shown who came after one that waits in
+// another queue.
+void WorkerImpl::ShowInOrder(const Variant& variant, QueueView& view) {
+  uint64_t first = std::numeric_limits<uint64_t>::max();
+  for (const std::unique_ptr<Variant>& other : variant.served.variants) {
+    if (other.get() == &variant || other->queue.empty()) continue;
+    first = std::min(first, other->queue.waiting().front().sequence);
+  }
+  size_t count = 0;
+  int64_t rows = 0;
+  while (count < view.waiting.size() && view.waiting[count].sequence < first) {
+    rows += view.waiting[count].rows;
+    ++count;
+  }
+  view.waiting = view.waiting.first(count);
+  view.rows = rows;
+}
+
+void WorkerImpl::ShowLanes() {
+  lane_views_.clear();
+  for (const Lane& lane : lanes_) {
+    lane_views_.push_back({.free_at = lane.free_at,
+                           .submitted = static_cast<int>(lane.running.size()),
+                           .staged = lane.staged != nullptr});
+  }
+}
+
+BatchRun* WorkerImpl::DecideNext(absl::Time now) {
+  views_.clear();
+  viewed_.clear();
+  slot_wanted_ = false;
+  decision_.ask_again = absl::InfiniteFuture();
+  for (Variant* variant : variants_) {
+    if (variant->queue.empty() || !variant->ready()) continue;
+    views_.push_back(ViewOf(*variant, now));
+    viewed_.push_back(variant);
+  }
+  if (views_.empty()) return nullptr;
+  ShowLanes();
+  Decide({.queues = views_, .lanes = lane_views_, .draining = stopping_}, now,
+         decision_);
+  SlotLease slot;
+  if (decision_.queue >= 0) {
+    Variant& variant = *viewed_[static_cast<size_t>(decision_.queue)];
+    slot = variant.lanes[static_cast<size_t>(decision_.lane)]->AcquireSlot();
+    slot_wanted_ = !slot;
+  }
+  return TakeBatch(std::move(slot), now);
+}
+
+absl::Time WorkerImpl::NextTimer(absl::Time now) {
+  absl::Time until = std::min(next_expiry_, next_load_update_);
+  if (!slot_wanted_) until = std::min(until, decision_.ask_again);
+  if (slot_wanted_ && slots_out_ == 0) {
+    until = std::min(until, now + kSlotPoll);
+  }
+  decide_after_ = absl::InfiniteFuture();
+  for (const Lane& lane : lanes_) {
+    if (lane.staged != nullptr) {
+      until = std::min(until, lane.free_at - kHandOver);
+    } else if (lane.running.empty()) {
+      decide_after_ = absl::InfinitePast();
+    } else if (lane.running.size() == 1) {
+      decide_after_ = std::min(decide_after_, lane.free_at - kHandOver);
+    }
+  }
+  if (decide_after_ > now) until = std::min(until, decide_after_);
+  return until;
+}
+
+// Waits here if nothing runs; else returns the run to wait for, `until` when.
+BatchRun* WorkerImpl::Park(absl::Time now, absl::Time& until) {
+  until = NextTimer(now);
+  BatchRun* first = nullptr;
+  absl::Time first_end = absl::InfiniteFuture();
+  absl::Time second_end = absl::InfiniteFuture();
+  for (const Lane& lane : lanes_) {
+    if (lane.running.empty()) continue;
+    BatchRun* run = lane.running.front();
+    const absl::Time end =
+        std::min(lane.free_at,
+                 run->started +
+                     run->variant->ladder[static_cast<size_t>(run->rung)].p50);
+    if (first == nullptr || end < first_end) {
+      if (first != nullptr) second_end = std::min(second_end, first_end);
+      first = run;
+      first_end = end;
+    } else {
+      second_end = std::min(second_end, end);
+    }
+  }
+  if (second_end != absl::InfiniteFuture()) {
+    until = std::min(until, std::max(second_end, now + kLanePoll));
+  }
+  wait_until_ = until;
+  parked_ = true;
+  in_device_ = first != nullptr;
+  if (first == nullptr) clock_.Await(mu_, absl::Condition(&wake_), until);
+  return first;
+}
+
+// Brings load_ratio and estimated_wait up to date, until nothing arrives.
+void WorkerImpl::UpdateLoads(absl::Time now) {
+  if (next_load_update_ == absl::InfiniteFuture()) {
+    if (accepted_ > 0) next_load_update_ = now + kLoadPeriod;
+    return;
+  }
+  if (now < next_load_update_) return;
+  bool any = accepted_ > 0;
+  for (auto& [uid, served] : models_) {
+    double ratio = 0;
+    absl::Duration wait;
+    for (const std::unique_ptr<Variant>& variant : served->variants) {
+      if (!variant->ready()) continue;
+      const AdmissionView view = ViewForAdmission(*variant, now);
+      ratio += view.arrival_rate * absl::ToDoubleSeconds(variant->row_cost);
+      wait = std::max(wait, EstimatedWait(view));
+    }
+    any = any || ratio > 0;
+    served->metrics.load_ratio->Set(ratio);
+    served->metrics.estimated_wait->Set(absl::ToDoubleSeconds(wait));
+  }
+  next_load_update_ = any ? now + kLoadPeriod : absl::InfiniteFuture();
+}
+
+}  // namespace reprise

@@ -1,0 +1,128 @@
+// What a worker reports: queues, batches and device time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "prometheus/counter.h"
+#include "prometheus/family.h"
+#include "prometheus/gauge.h"
+#include "prometheus/histogram.h"
+#include "prometheus/registry.h"
+#include "runtime/batch/policy.h"
+#include "runtime/device/executable.h"
+#include "runtime/tensor/ladder.h"
+#include "runtime/worker/series.h"
+
+namespace reprise {
+
+class WorkerMetrics;
+
+// A histogram to which one batch adds all of its observations at once.
+//
+// Threads: Observe and Flush by one thread at a time.
+class BatchedHistogram {
+ public:
+  BatchedHistogram(Series<prometheus::Histogram> series,
+                   std::vector<double> bounds);
+  void Observe(double value);
+  void Flush();
+
+ private:
+  Series<prometheus::Histogram> series_;
+  const std::vector<double> bounds_;
+  std::vector<double> counts_;
+  double sum_ = 0;
+};
+
+// The series of one variant, by rung.
+struct VariantMetrics {
+  VariantMetrics(WorkerMetrics& worker, const prometheus::Labels& model,
+                 const std::string& variant, const Ladder& ladder);
+
+  struct PerRung {
+    Series<prometheus::Counter> batches;
+    Series<prometheus::Histogram> time;
+    Series<prometheus::Gauge> p50;
+    Series<prometheus::Gauge> p999;
+  };
+
+  // The table's times of rung `index`.
+  void SetTimes(size_t index, const Rung& rung);
+
+  std::vector<PerRung> rungs;
+};
+
+// The series of one model version on this device.
+struct ModelMetrics {
+  ModelMetrics(WorkerMetrics& worker, const prometheus::Labels& model,
+               std::optional<absl::Duration> slo);
+
+  BatchedHistogram queue_seconds;
+  Series<prometheus::Gauge> queue_requests;
+  Series<prometheus::Gauge> queue_bytes;
+  Series<prometheus::Histogram> batch_rows;
+  Series<prometheus::Counter> padding_rows;
+  Series<prometheus::Counter> busy_copy_in;
+  Series<prometheus::Counter> busy_graph;
+  Series<prometheus::Counter> busy_copy_out;
+  Series<prometheus::Histogram> predicted_error;
+  Series<prometheus::Gauge> load_ratio;
+  Series<prometheus::Gauge> estimated_wait;
+  std::array<Series<prometheus::Counter>, kDispatchReasons> dispatched;
+  Series<prometheus::Counter> variants_built;
+  Series<prometheus::Counter> variant_seconds;
+
+  // One run of `rows` real rows on a rung predicted to take `predicted`.
+  void ObserveRun(int rows, const Rung& predicted, const RunTimes& times);
+};
+
+// The families, named reprise_* and with label `device`; those of device time
+// are reprise_cpu_* or reprise_gpu_*.
+//
+// Lifecycle: outlives every ModelMetrics and VariantMetrics made with it.
+// Threads: any.
+class WorkerMetrics {
+ public:
+  // `registry` must outlive it.
+  WorkerMetrics(prometheus::Registry& registry, const std::string& device);
+
+  // {model, version, device}.
+  prometheus::Labels ModelLabels(const std::string& model,
+                                 const std::string& version) const;
+
+ private:
+  friend struct ModelMetrics;
+  friend struct VariantMetrics;
+
+  const std::string device_;
+  SeriesPool pool_;
+  prometheus::Family<prometheus::Histogram>& queue_seconds_;
+  prometheus::Family<prometheus::Gauge>& queue_requests_;
+  prometheus::Family<prometheus::Gauge>& queue_bytes_;
+  prometheus::Family<prometheus::Counter>& batches_;
+  prometheus::Family<prometheus::Histogram>& batch_rows_;
+  prometheus::Family<prometheus::Counter>& padding_rows_;
+  prometheus::Family<prometheus::Histogram>& device_seconds_;
+  prometheus::Family<prometheus::Counter>& busy_seconds_;
+  prometheus::Family<prometheus::Histogram>& predicted_error_;
+  prometheus::Family<prometheus::Gauge>& table_seconds_;
+  prometheus::Family<prometheus::Gauge>& load_ratio_;
+  prometheus::Family<prometheus::Gauge>& estimated_wait_;
+  prometheus::Family<prometheus::Counter>& dispatched_;
+  prometheus::Family<prometheus::Counter>& variants_built_;
+  prometheus::Family<prometheus::Counter>& variant_seconds_;
+  prometheus::Family<prometheus::Gauge>& slots_;
+
+ public:
+  // Slots whose batch is gathered, runs, or is still being answered.
+  const Series<prometheus::Gauge> slots_in_flight;
+};
+
+}  // namespace reprise
