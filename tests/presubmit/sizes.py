@@ -6,21 +6,29 @@ import statistics
 import tree
 
 FILE_LINES, TEST_FILE_LINES, FUNCTION_LINES = 500, 800, 60
-OPENING = re.compile(r"^( {0,4})(?:[\w:<>&*~,\[\]= ]+)?\S.*[)\w] (?:const |override |noexcept )*\{$")
-NOT_FUNCTIONS = re.compile(r"\b(namespace|class|struct|enum|union|switch|if|for|while|else|do)\b|= \{")
+OPENING = re.compile(r"\).*\{$")
+NOT_FUNCTIONS = re.compile(r"^\s*\}|\b(namespace|class|struct|enum|union|switch|if|for|while|else|do)\b|= \{|\] ?\(")
+STATEMENT_END = (";", "{", "}", ":", "*/")
+
+
+def signature_start(lines, at):
+    """The first line of the statement that line `at` is the end of."""
+    while at > 0 and lines[at - 1].strip() and not lines[at - 1].endswith(STATEMENT_END) \
+            and not lines[at - 1].lstrip().startswith(("//", "#")):
+        at -= 1
+    return at
 
 
 def functions(lines):
     """(first line, length) of blocks that look like function bodies."""
     at = 0
     while at < len(lines):
-        opening = OPENING.match(lines[at])
-        if opening and not NOT_FUNCTIONS.search(lines[at]):
-            closing = opening.group(1) + "}"
-            end = next((i for i in range(at + 1, len(lines)) if lines[i].startswith(closing)
-                        and len(lines[i].rstrip()) <= len(closing) + 2), None)
-            if end is not None:
-                yield at + 1, end - at + 1
+        if OPENING.search(lines[at]):
+            start = signature_start(lines, at)
+            closing = re.match(" *", lines[start]).group() + "}"
+            end = next((i for i in range(at + 1, len(lines)) if lines[i] == closing), None)
+            if end is not None and not NOT_FUNCTIONS.search(" ".join(lines[start:at + 1])):
+                yield start + 1, end - start + 1
                 at = end
         at += 1
 
@@ -35,7 +43,7 @@ def main():
             print(f"{path}: {len(lines)} lines, budget {budget}")
         for line, length in functions(lines):
             bodies.append(length)
-            if length > FUNCTION_LINES and not lines[line - 1].startswith("TEST"):
+            if length > FUNCTION_LINES and not lines[line - 1].startswith(("TEST", "INSTANTIATE")):
                 print(f"{path}:{line}: a function of {length} lines, budget {FUNCTION_LINES}")
     if lengths and bodies:
         def p95(values):
