@@ -186,6 +186,7 @@ void CompleteTensors(const std::vector<TensorSpec>& specs,
   if (tensors.empty() && strict) {
     faults.push_back(absl::StrCat(
         "no ", kind, " is given, and configurations are not completed"));
+    return;
   }
   if (tensors.empty()) {
     for (const TensorSpec& spec : specs) tensors.Add()->set_name(spec.name);

@@ -11,7 +11,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/model/config_parameters.h"
 #include "runtime/model/config_parse.h"
-#include "runtime/ops/follow_batch.h"
+#include "runtime/ops/infer_signature.h"
 
 namespace reprise {
 

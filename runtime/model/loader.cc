@@ -13,7 +13,7 @@
 #include "runtime/model/config_check.h"
 #include "runtime/model/config_complete.h"
 #include "runtime/onnx/importer.h"
-#include "runtime/ops/follow_batch.h"
+#include "runtime/ops/infer_signature.h"
 #include "runtime/ops/validate.h"
 
 namespace reprise {

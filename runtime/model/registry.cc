@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/log.h"
 
 namespace reprise {
 namespace {
@@ -130,14 +131,21 @@ void Registry::Publish(ModelHandle handle) {
 void Registry::SetState(absl::string_view name, int64_t version,
                         VersionState state, absl::string_view reason) {
   ModelHandle withdrawn;  // dropped without the lock
+  VersionState from = state;
   {
     absl::MutexLock lock(&mu_);
     Version& entry = models_[std::string(name)][version];
+    from = entry.state;
     if (state != VersionState::kReady) withdrawn = std::move(entry.handle);
     entry.state = state;
     entry.reason = std::string(reason);
   }
   withdrawn.reset();
+  if (from != state && !CanMove(from, state)) {
+    LogError(absl::StrCat("a model moved from ", StateName(from), " to ",
+                          StateName(state), " model=", name,
+                          " version=", version));
+  }
   Notify();
 }
 

@@ -1,0 +1,84 @@
+#include "runtime/model/config_parse.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise {
+namespace {
+
+using ::reprise::testing::IsOk;
+using ::reprise::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+TEST(ConfigParseTest, ReadsTheTextFormat) {
+  const auto parsed = ParseConfigText(R"(
+    name: "simple"  # a comment
+    max_batch_size: 8
+    input [ { name: "INPUT0" data_type: TYPE_INT32 dims: [ 16 ] } ]
+    dynamic_batching { preferred_batch_size: [ 2, 4 ] }
+    parameters { key: "slo_ms" value: { string_value: "50" } }
+  )");
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->proto.name(), "simple");
+  EXPECT_EQ(parsed->proto.input(0).dims(0), 16);
+  EXPECT_EQ(parsed->proto.dynamic_batching().preferred_batch_size_size(), 2);
+  EXPECT_EQ(parsed->proto.parameters().at("slo_ms").string_value(), "50");
+  EXPECT_TRUE(parsed->has_max_batch_size);
+}
+
+TEST(ConfigParseTest, KnowsAWrittenZeroFromNone) {
+  EXPECT_TRUE(ParseConfigText("max_batch_size: 0")->has_max_batch_size);
+  EXPECT_FALSE(ParseConfigText("name: 'x'")->has_max_batch_size);
+  EXPECT_FALSE(ParseConfigText("")->has_max_batch_size);
+  EXPECT_TRUE(ParseConfigJson(R"({"max_batch_size": 0})")->has_max_batch_size);
+  EXPECT_TRUE(ParseConfigJson(R"({"maxBatchSize": 0})")->has_max_batch_size);
+  EXPECT_FALSE(ParseConfigJson("{}")->has_max_batch_size);
+}
+
+TEST(ConfigParseTest, TextFaultsHaveALineAndAColumn) {
+  EXPECT_THAT(ParseConfigText("name: 'broken'\nmax_batch_size: {\n"),
+              StatusIs(kInvalid, HasSubstr("line 2:17")));
+  EXPECT_THAT(
+      ParseConfigText("name: 'x'\n\n  max_batch: 8\n"),
+      StatusIs(kInvalid, AllOf(HasSubstr("line 3:"), HasSubstr("max_batch"))));
+  EXPECT_THAT(ParseConfigText("input { data_type: TYPE_INT33 }"),
+              StatusIs(kInvalid, HasSubstr("TYPE_INT33")));
+}
+
+TEST(ConfigParseTest, ReadsTheJsonForm) {
+  const auto parsed = ParseConfigJson(
+      R"({"name": "x", "max_batch_size": 4, "backend": "onnxruntime",
+          "input": [{"name": "a", "data_type": "TYPE_INT32", "dims": [-1]}],
+          "instance_group": [{"kind": "KIND_CPU"}]})");
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->proto.max_batch_size(), 4);
+  EXPECT_EQ(parsed->proto.input(0).dims(0), -1);
+}
+
+TEST(ConfigParseTest, RefusesBadJson) {
+  for (const char* text :
+       {"{bad", "", "[]", R"({"no_such_field": 1})",
+        R"({"max_batch_size": "many"})", R"({"max_batch_size": 99999999999})",
+        R"({"input": [{"data_type": "TYPE_INT33"}]})"}) {
+    EXPECT_THAT(ParseConfigJson(text),
+                StatusIs(kInvalid, HasSubstr("not a JSON configuration")))
+        << text;
+  }
+}
+
+TEST(ConfigParseTest, BoundsDepthAndSize) {
+  std::string deep;
+  for (int i = 0; i < 10'000; ++i) deep += R"({"input":[)";
+  EXPECT_THAT(ParseConfigJson(deep), StatusIs(kInvalid));
+  const std::string large(static_cast<size_t>(kMaxConfigBytes) + 1, ' ');
+  EXPECT_THAT(ParseConfigText(large), StatusIs(kInvalid, HasSubstr("bytes")));
+  EXPECT_THAT(ParseConfigJson(large), StatusIs(kInvalid, HasSubstr("bytes")));
+}
+
+}  // namespace
+}  // namespace reprise

@@ -1,0 +1,276 @@
+#include "runtime/model/loader.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/runtime/model/temp_dir.h"
+#include "tests/runtime/model/tiny_models.h"
+#include "tests/testing/fake_clock.h"
+#include "tests/testing/fake_device.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise {
+namespace {
+
+using ::reprise::testing::FakeClock;
+using ::reprise::testing::FakeDevice;
+using ::reprise::testing::FreeDimModel;
+using ::reprise::testing::IsOk;
+using ::reprise::testing::MaxOverBatchModel;
+using ::reprise::testing::ReluModel;
+using ::reprise::testing::StatusIs;
+using ::reprise::testing::TempDir;
+using ::reprise::testing::TwoOutputsModel;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+class LoaderTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<ImportedVersion> Import(
+      int64_t version = 1,
+      const std::optional<std::string>& json = std::nullopt) {
+    auto source = FindModel({repo_.path()}, "m");
+    if (!source.ok()) return source.status();
+    auto definition = ReadDefinition(*source, json, options_);
+    if (!definition.ok()) return definition.status();
+    return ImportVersion(*source, version, *definition, options_, INT64_MAX);
+  }
+  void WriteModel(const std::string& bytes, const std::string& config = "") {
+    repo_.Write("m/1/model.onnx", bytes);
+    if (!config.empty()) repo_.Write("m/config.pbtxt", config);
+  }
+
+  TempDir repo_;
+  LoaderOptions options_;
+};
+
+TEST_F(LoaderTest, AModelWithoutConfigurationIsBatchedWhereItCanBe) {
+  WriteModel(ReluModel());
+  const auto imported = Import();
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_EQ(imported->text(), "m/1");
+  EXPECT_TRUE(imported->signature.batched);
+  EXPECT_EQ(imported->signature.max_batch, 32);
+  EXPECT_EQ(imported->config.proto.max_batch_size(), 32);
+  EXPECT_TRUE(imported->config.batch.dynamic_batching);
+  EXPECT_THAT(imported->config.ladder, ElementsAre(1, 2, 4, 8, 12, 16, 24, 32));
+  EXPECT_EQ(imported->config.proto.input(0).name(), "x");
+  EXPECT_THAT(imported->config.proto.input(0).dims(), ElementsAre(4));
+  EXPECT_THAT(imported->warnings, IsEmpty());
+}
+
+TEST_F(LoaderTest, AModelWhoseRowsDependOnEachOtherIsNotBatched) {
+  WriteModel(MaxOverBatchModel());
+  const auto imported = Import();
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_FALSE(imported->signature.batched);
+  EXPECT_EQ(imported->config.proto.max_batch_size(), 0);
+  EXPECT_THAT(imported->config.ladder, ElementsAre(1));
+  ASSERT_THAT(imported->notes, SizeIs(1));
+  EXPECT_THAT(imported->notes[0],
+              AllOf(HasSubstr("not batched"), HasSubstr("max1")));
+}
+
+TEST_F(LoaderTest, ABatchThatTheModelCannotHaveIsRefused) {
+  WriteModel(MaxOverBatchModel(), "max_batch_size: 8");
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                 AllOf(HasSubstr("cannot be batched"),
+                                       HasSubstr("max1"))));
+}
+
+TEST_F(LoaderTest, MaxBatchSizeZeroMakesTheBatchAFreeDim) {
+  WriteModel(ReluModel(),
+             "max_batch_size: 0 input { name: 'x' data_type: "
+             "TYPE_FP32 dims: [ -1, 4 ] }");
+  const auto imported = Import();
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_FALSE(imported->signature.batched);
+  EXPECT_THAT(imported->signature.free_symbols, ElementsAre("N"));
+  EXPECT_THAT(imported->config.proto.input(0).dims(), ElementsAre(-1, 4));
+  EXPECT_THAT(imported->config.proto.output(0).dims(), ElementsAre(-1, 4));
+}
+
+TEST_F(LoaderTest, DimsOfTheConfigurationFixFreeOnes) {
+  WriteModel(FreeDimModel(),
+             "max_batch_size: 4 input { name: 'x' data_type: "
+             "TYPE_FP32 dims: [ 7 ] }");
+  const auto imported = Import();
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_THAT(imported->signature.free_symbols, IsEmpty());
+  EXPECT_EQ(imported->signature.inputs[0].dims, (Dims{7}));
+  EXPECT_EQ(imported->signature.outputs[0].dims, (Dims{7}));
+}
+
+TEST_F(LoaderTest, FindsTheConfigurationThatIsAskedFor) {
+  WriteModel(ReluModel(), "max_batch_size: 2");
+  repo_.Write("m/configs/h100.pbtxt", "max_batch_size: 6");
+  EXPECT_EQ(Import()->config.proto.max_batch_size(), 2);
+  options_.config_name = "h100";
+  EXPECT_EQ(Import()->config.proto.max_batch_size(), 6);
+  options_.config_name = "a100";  // falls back to config.pbtxt
+  EXPECT_EQ(Import()->config.proto.max_batch_size(), 2);
+  const auto json = Import(1, R"({"max_batch_size": 3})");
+  ASSERT_THAT(json, IsOk());
+  EXPECT_EQ(json->config.proto.max_batch_size(), 3);
+}
+
+TEST_F(LoaderTest, ABrokenConfigurationNamesFileAndLine) {
+  WriteModel(ReluModel(), "name: 'm'\nmax_batch_size: {\n");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, HasSubstr("config.pbtxt: line 2:")));
+  EXPECT_THAT(Import(1, "{bad"), StatusIs(kInvalid, HasSubstr("config: ")));
+  EXPECT_THAT(Import(1, ""), StatusIs(kInvalid));
+  EXPECT_THAT(Import(1, R"({"max_batch_size": -3, "backend": "x"})"),
+              StatusIs(kInvalid, AllOf(HasSubstr("max_batch_size is -3"),
+                                       HasSubstr("backend 'x'"))));
+}
+
+TEST_F(LoaderTest, StrictConfigurationsMustBeThere) {
+  WriteModel(ReluModel());
+  options_.strict_config = true;
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kNotFound,
+                                 HasSubstr("no config.pbtxt")));
+  repo_.Write("m/config.pbtxt",
+              "max_batch_size: 2 "
+              "input { name: 'x' data_type: TYPE_FP32 dims: 4 } "
+              "output { name: 'y' data_type: TYPE_FP32 dims: 4 }");
+  EXPECT_THAT(Import(), IsOk());
+}
+
+TEST_F(LoaderTest, MismatchesNameTheTensor) {
+  WriteModel(ReluModel(),
+             "max_batch_size: 8 input { name: 'x' data_type: "
+             "TYPE_FP32 dims: [ 5 ] }");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, HasSubstr("input 'x'")));
+  repo_.Write("m/config.pbtxt", "output { name: 'z' }");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, HasSubstr("output 'z'")));
+}
+
+TEST_F(LoaderTest, OnlyListedOutputsAreServed) {
+  WriteModel(TwoOutputsModel(), "output { name: 'z' }");
+  const auto imported = Import();
+  ASSERT_THAT(imported, IsOk());
+  ASSERT_THAT(imported->signature.outputs, SizeIs(1));
+  EXPECT_EQ(imported->signature.outputs[0].name, "z");
+}
+
+TEST_F(LoaderTest, ReadsLabels) {
+  WriteModel(ReluModel(), "output { name: 'y' label_filename: 'labels.txt' }");
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kNotFound,
+                                 AllOf(HasSubstr("output 'y'"),
+                                       HasSubstr("labels.txt"))));
+  repo_.Write("m/labels.txt", "zero\r\none\n\nthree");
+  EXPECT_THAT(Import()->config.labels.at("y"),
+              ElementsAre("zero", "one", "", "three"));
+}
+
+TEST_F(LoaderTest, ReadsTheFileThatIsNamed) {
+  repo_.Write("m/1/net.onnx", ReluModel());
+  EXPECT_THAT(Import(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("1/model.onnx")));
+  repo_.Write("m/config.pbtxt", "default_model_filename: 'net.onnx'");
+  EXPECT_THAT(Import(), IsOk());
+  EXPECT_THAT(Import(2),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("version 2")));
+}
+
+TEST_F(LoaderTest, ABrokenModelIsRefused) {
+  WriteModel("not a model");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, HasSubstr("model.onnx")));
+}
+
+TEST_F(LoaderTest, OneRowMustFitIntoAMessage) {
+  WriteModel(ReluModel());
+  options_.max_message_bytes = 16;
+  const auto fits = Import();
+  ASSERT_THAT(fits, IsOk());
+  EXPECT_THAT(fits->warnings,
+              ElementsAre(HasSubstr("request"), HasSubstr("reply")));
+  options_.max_message_bytes = 15;
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                 HasSubstr("--grpc-max-message-bytes")));
+}
+
+TEST_F(LoaderTest, TheCpuRunsWhatAsksForAGpuAndFp32Always) {
+  WriteModel(ReluModel(),
+             "instance_group { kind: KIND_GPU } parameters { key: "
+             "'precision' value { string_value: 'fp16' } }");
+  const auto cpu = Import();
+  ASSERT_THAT(cpu, IsOk());
+  EXPECT_THAT(cpu->warnings, ElementsAre(HasSubstr("runs on the CPU")));
+  EXPECT_THAT(cpu->notes, ElementsAre(HasSubstr("precision=fp16")));
+  EXPECT_EQ(cpu->config.precision, "fp32");
+  options_.gpus = true;
+  const auto gpu = Import();
+  ASSERT_THAT(gpu, IsOk());
+  EXPECT_THAT(gpu->warnings, IsEmpty());
+  EXPECT_EQ(gpu->config.precision, "fp16");
+}
+
+TEST_F(LoaderTest, FilesOfARequestAreAModelToo) {
+  const auto source = SourceFromFiles("m", {{"3/model.onnx", ReluModel()}});
+  ASSERT_THAT(source, IsOk());
+  const auto definition =
+      ReadDefinition(*source, R"({"max_batch_size": 2})", options_);
+  ASSERT_THAT(definition, IsOk());
+  const auto imported =
+      ImportVersion(*source, 3, *definition, options_, INT64_MAX);
+  ASSERT_THAT(imported, IsOk());
+  EXPECT_EQ(imported->text(), "m/3");
+  EXPECT_THAT(ImportVersion(*source, 3, *definition, options_, 10),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+class PrepareTest : public LoaderTest {
+ protected:
+  absl::StatusOr<PreparedVersion> Prepare() {
+    const auto imported = Import();
+    if (!imported.ok()) return imported.status();
+    return PrepareVersion(*imported, *device_);
+  }
+
+  FakeClock clock_;
+  FakeDevice fake_{clock_};
+  const std::unique_ptr<Device> device_ = fake_.Make();
+};
+
+TEST_F(PrepareTest, EveryInstanceHasALane) {
+  WriteModel(ReluModel(), "max_batch_size: 4 instance_group { count: 2 }");
+  const auto prepared = Prepare();
+  ASSERT_THAT(prepared, IsOk());
+  ASSERT_THAT(prepared->variants, SizeIs(1));
+  EXPECT_THAT(prepared->variants[0].key, IsEmpty());
+  ASSERT_THAT(prepared->variants[0].lanes, SizeIs(2));
+  EXPECT_THAT(prepared->variants[0].lanes[0]->ladder(), SizeIs(3));
+}
+
+TEST_F(PrepareTest, NamedVariantsArePreparedOthersAreNot) {
+  WriteModel(FreeDimModel(), "max_batch_size: 4");
+  EXPECT_THAT(Prepare()->variants, IsEmpty());
+  repo_.Write("m/config.pbtxt",
+              "max_batch_size: 4 parameters { key: 'variants' value { "
+              "string_value: 'seq=3; seq=9; seq=3' } }");
+  const auto prepared = Prepare();
+  ASSERT_THAT(prepared, IsOk());
+  ASSERT_THAT(prepared->variants, SizeIs(2));
+  EXPECT_THAT(prepared->variants[0].key, ElementsAre(3));
+  EXPECT_THAT(prepared->variants[1].key, ElementsAre(9));
+}
+
+TEST_F(PrepareTest, AFailureLeavesNothingOnTheDevice) {
+  WriteModel(ReluModel());
+  fake_.FailPrepare({}, absl::ResourceExhaustedError("no room for the arena"));
+  EXPECT_THAT(Prepare(), StatusIs(absl::StatusCode::kResourceExhausted,
+                                  HasSubstr("no room")));
+  EXPECT_EQ(fake_.live_models(), 0);
+  EXPECT_EQ(fake_.live_executables(), 0);
+}
+
+}  // namespace
+}  // namespace reprise
