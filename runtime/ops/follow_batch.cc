@@ -77,6 +77,25 @@ class Follower {
     return absl::OkStatus();
   }
 
+  // What two small numbers of rows showed holds for many as well.
+  absl::Status CheckMany(const BoundGraph& many) const {
+    for (const Node& node : graph_.nodes) {
+      for (const ValueId id : node.outputs) {
+        if (id == kNoValue || !states_[At(id)].rows()) continue;
+        const BatchState& state = states_[At(id)];
+        const Dims& dims = many.types[At(id)].dims;
+        const size_t axis = static_cast<size_t>(state.axis);
+        if (axis < dims.size() && dims[axis] == kManyRows * state.block) {
+          continue;
+        }
+        return Annotate(MixesRows(absl::StrCat("its output is ", DimsText(dims),
+                                               " for ", kManyRows, " rows")),
+                        graph::NodeText(node));
+      }
+    }
+    return absl::OkStatus();
+  }
+
  private:
   absl::Status Follow(int index) {
     const Node& node = graph_.nodes[static_cast<size_t>(index)];
@@ -176,8 +195,11 @@ absl::Status FollowBatch(const Graph& graph, const Signature& signature,
                            Bind(graph, signature, kRowsA, variant));
   REPRISE_ASSIGN_OR_RETURN(const BoundGraph b,
                            Bind(graph, signature, kRowsB, variant));
-  REPRISE_RETURN_IF_ERROR(Follower(a, b).Run());
-  return Bind(graph, signature, kManyRows, variant).status();
+  Follower follower(a, b);
+  REPRISE_RETURN_IF_ERROR(follower.Run());
+  REPRISE_ASSIGN_OR_RETURN(const BoundGraph many,
+                           Bind(graph, signature, kManyRows, variant));
+  return follower.CheckMany(many);
 }
 
 }  // namespace reprise::ops

@@ -339,6 +339,7 @@ class Fuser {
     if (activation.kind == ActivationKind::kClip) {
       const absl::StatusOr<ClipParams> clip = ReadClip(view);
       if (!clip.ok()) return std::string(clip.status().message());
+      if (!(clip->low <= clip->high)) return "its bounds are reversed";
       activation.alpha = static_cast<float>(clip->low);
       activation.beta = static_cast<float>(clip->high);
     } else if (activation.kind == ActivationKind::kHardSwish) {
