@@ -1,0 +1,56 @@
+#include "runtime/cpu/arena.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+
+namespace reprise::cpu {
+namespace {
+
+constexpr int64_t kPage = int64_t{2} << 20;  // of the large kind
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t reserve_bytes) {
+  void* const data =
+      mmap(nullptr, static_cast<size_t>(reserve_bytes), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "cannot set aside ", reserve_bytes,
+        " bytes of addresses for an arena: ", std::strerror(errno)));
+  }
+  return absl::WrapUnique(
+      new Arena(static_cast<std::byte*>(data), reserve_bytes));
+}
+
+Arena::~Arena() { munmap(data_, static_cast<size_t>(reserved_)); }
+
+absl::Status Arena::Reserve(int64_t bytes) {
+  absl::MutexLock lock(&mu_);
+  if (bytes <= size_) return absl::OkStatus();
+  const int64_t rounded = (bytes + kPage - 1) / kPage * kPage;
+  if (rounded > reserved_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("an arena of ", bytes, " bytes is asked for, and ",
+                     reserved_, " are set aside"));
+  }
+  if (mprotect(data_, static_cast<size_t>(rounded), PROT_READ | PROT_WRITE) !=
+      0) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "cannot commit an arena of ", bytes, " bytes: ", std::strerror(errno)));
+  }
+  size_ = rounded;
+  return absl::OkStatus();
+}
+
+int64_t Arena::size() const {
+  absl::MutexLock lock(&mu_);
+  return size_;
+}
+
+}  // namespace reprise::cpu

@@ -1,0 +1,119 @@
+#include "runtime/cpu/cpu_device.h"
+
+#include <sched.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "runtime/base/log.h"
+#include "runtime/base/status.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/cpu/cpu_loaded_model.h"
+#include "runtime/cpu/host_memory.h"
+#include "runtime/cpu/lane.h"
+
+namespace reprise::cpu {
+namespace {
+
+int UsableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+absl::Status Validate(const CpuDeviceOptions& options) {
+  std::vector<std::string> faults;
+  if (options.threads < 0) faults.push_back("threads is negative");
+  if (options.slots_per_lane < 2) {
+    faults.push_back("slots_per_lane is less than 2");
+  }
+  if (options.inline_below < absl::ZeroDuration()) {
+    faults.push_back("inline_below is negative");
+  }
+  if (options.arena_reserve_bytes < 1) {
+    faults.push_back("arena_reserve_bytes is not positive");
+  }
+  if (faults.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("CPU device: ", absl::StrJoin(faults, "; ")));
+}
+
+class CpuDeviceImpl final : public Device {
+ public:
+  CpuDeviceImpl(const CpuDeviceOptions& options, Clock& clock)
+      : options_(options),
+        threads_(options.threads > 0 ? options.threads : UsableCores()),
+        clock_(clock),
+        board_(clock) {}
+
+  absl::string_view name() const override { return "cpu"; }
+
+  absl::StatusOr<std::unique_ptr<LoadedModel>> Load(
+      std::shared_ptr<const graph::Graph> graph, const Signature& signature,
+      const LoadOptions& options) override {
+    if (options.precision != "fp32") {
+      LogVerbose(1, absl::StrCat("the CPU computes in fp32 model=",
+                                 options.model, " asked=", options.precision));
+    }
+    const ModelHost host{[this](int lane) { return LaneFor(lane); },
+                         board_,
+                         slots_,
+                         clock_,
+                         options_.inline_below,
+                         threads_};
+    auto model = CpuLoadedModel::Create(host, *graph, signature, options);
+    if (!model.ok()) {
+      return Annotate(model.status(), absl::StrCat("model ", options.model));
+    }
+    return std::unique_ptr<LoadedModel>(*std::move(model));
+  }
+
+  void Wake() override { board_.Wake(); }
+  DeviceMemory memory() const override { return HostMemory(); }
+
+ private:
+  absl::StatusOr<Lane*> LaneFor(int index) ABSL_LOCKS_EXCLUDED(mu_) {
+    if (index < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("lane ", index));
+    }
+    absl::MutexLock lock(&mu_);
+    std::unique_ptr<Lane>& lane = lanes_[index];
+    if (lane == nullptr) {
+      absl::StatusOr<std::unique_ptr<Lane>> made =
+          Lane::Create(index, options_.arena_reserve_bytes, board_, clock_);
+      if (!made.ok()) {
+        lanes_.erase(index);
+        return made.status();
+      }
+      lane = *std::move(made);
+      slots_.Add(options_.slots_per_lane);
+    }
+    return lane.get();
+  }
+
+  const CpuDeviceOptions options_;
+  const int threads_;
+  Clock& clock_;
+  RunBoard board_;
+  SlotPool slots_;
+
+  absl::Mutex mu_;
+  std::map<int, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> CpuDevice::Create(
+    const CpuDeviceOptions& options, Clock& clock) {
+  REPRISE_RETURN_IF_ERROR(Validate(options));
+  return std::make_unique<CpuDeviceImpl>(options, clock);
+}
+
+}  // namespace reprise::cpu

@@ -1,0 +1,56 @@
+#include "runtime/cpu/cpu_executable.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/cpu/quantile.h"
+
+namespace reprise::cpu {
+
+CpuExecutable::CpuExecutable(const CpuShared& shared, Signature signature,
+                             Ladder ladder,
+                             std::vector<std::unique_ptr<Runner>> runners,
+                             SlotLayout layout)
+    : shared_(shared),
+      signature_(std::move(signature)),
+      runners_(std::move(runners)),
+      layout_(std::move(layout)),
+      ladder_(std::move(ladder)) {
+  for (const auto& runner : runners_) {
+    arena_bytes_ = std::max(arena_bytes_, runner->program().plan.arena_bytes);
+  }
+}
+
+SlotLease CpuExecutable::AcquireSlot() {
+  return SlotLease(shared_.slots.Acquire(layout_));
+}
+
+absl::Status CpuExecutable::Submit(Slot& slot, int rows) {
+  const int rung = rows < 1 ? -1 : RungFor(ladder_, rows);
+  if (rung < 0) {
+    return absl::OutOfRangeError(absl::StrCat("no rung has room for ", rows,
+                                              " rows; the largest has ",
+                                              ladder_.back().rows));
+  }
+  auto& cpu_slot = static_cast<CpuSlot&>(slot);
+  cpu_slot.rung = rung;
+  Job job{runners_[rung].get(), &cpu_slot, rows, ladder_[rung].rows};
+  const absl::Duration p50 = ladder_[rung].p50;
+  const bool fast = p50 > absl::ZeroDuration() && p50 < shared_.inline_below &&
+                    job.runner->program().threads == 1;
+  shared_.board.Begin(cpu_slot);
+  if (fast && shared_.lane.TryRun(job)) return absl::OkStatus();
+  return shared_.lane.Submit(job);
+}
+
+absl::StatusOr<RunTimes> CpuExecutable::Wait(Slot& slot, absl::Time deadline) {
+  auto& cpu_slot = static_cast<CpuSlot&>(slot);
+  REPRISE_ASSIGN_OR_RETURN(const RunTimes times,
+                           shared_.board.Wait(cpu_slot, deadline));
+  UpdateRung(ladder_[cpu_slot.rung], times.graph);
+  return times;
+}
+
+}  // namespace reprise::cpu

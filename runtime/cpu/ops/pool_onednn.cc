@@ -1,0 +1,85 @@
+// MaxPool and AveragePool by oneDNN, in the layout of their input.
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "runtime/base/status_macros.h"
+#include "runtime/cpu/ops/lower.h"
+#include "runtime/ops/pool.h"
+
+namespace reprise::cpu {
+namespace {
+
+using dnnl::memory;
+
+// The pads after the end that give oneDNN's formula the same output extents.
+// False if they would count in an average.
+bool PadsEnd(const ops::PoolGeometry& geometry, const Dims& x,
+             memory::dims& pads) {
+  const ops::Window& window = geometry.window;
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t pad = (window.out[i] - 1) * window.strides[i] + reach -
+                        x[i + 2] - window.pads_begin[i];
+    if (geometry.count_include_pad && pad > window.pads_end[i]) return false;
+    // A window that lies in the padding alone has no maximum.
+    if (pad >= reach || window.pads_begin[i] >= reach) return false;
+    pads.push_back(pad);
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::Status LowerPoolOneDnn(LoweringContext& context,
+                             const ops::NodeView& view) {
+  REPRISE_ASSIGN_OR_RETURN(const ops::PoolGeometry geometry,
+                           ops::ReadPool(view));
+  const graph::Node& node = *view.node;
+  const bool max = node.op == "MaxPool" || node.op == "GlobalMaxPool";
+  const bool average =
+      node.op == "AveragePool" || node.op == "GlobalAveragePool";
+  const ops::Window& window = geometry.window;
+  memory::dims pads_end;
+  if (!AllFp32(context, view) || (!max && !average) ||
+      (node.outputs.size() > 1 && node.outputs[1] != graph::kNoValue) ||
+      window.kernel.size() > 3 || window.kernel.empty() ||
+      !PadsEnd(geometry, view.dims(0), pads_end)) {
+    return ops::NotRunHere("not a pooling that oneDNN has");
+  }
+  REPRISE_ASSIGN_OR_RETURN(const Layout src, context.MadeIn(node.inputs[0]));
+  dnnl::pooling_v2_forward::primitive_desc pd;
+  REPRISE_RETURN_IF_ERROR(Guarded(node.op, [&] {
+    const auto algorithm =
+        max ? dnnl::algorithm::pooling_max
+            : (geometry.count_include_pad
+                   ? dnnl::algorithm::pooling_avg_include_padding
+                   : dnnl::algorithm::pooling_avg_exclude_padding);
+    memory::dims dilations;
+    for (const int64_t d : window.dilations) dilations.push_back(d - 1);
+    const Layout dst(
+        memory::dims(geometry.output.begin(), geometry.output.end()),
+        memory::data_type::f32, memory::format_tag::any);
+    dnnl::primitive_attr attr;
+    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    pd = dnnl::pooling_v2_forward::primitive_desc(
+        dnnl::pooling_v2_forward::desc(dnnl::prop_kind::forward_inference,
+                                       algorithm, src, dst, window.strides,
+                                       window.kernel, dilations,
+                                       window.pads_begin, pads_end),
+        attr, context.dnn()->engine);
+  }));
+  REPRISE_ASSIGN_OR_RETURN(const plan::BufferId x,
+                           context.In(node.inputs[0], pd.src_desc()));
+  return Guarded(node.op, [&] {
+    Kernel kernel = PrimitiveKernel(context.dnn(), dnnl::pooling_v2_forward(pd),
+                                    {{DNNL_ARG_SRC, pd.src_desc(), false, 0},
+                                     {DNNL_ARG_DST, pd.dst_desc(), true, 0}},
+                                    pd.scratchpad_desc());
+    const plan::BufferId y = context.DefineIn(node.outputs[0], pd.dst_desc());
+    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel), {x},
+                    {y});
+  });
+}
+
+}  // namespace reprise::cpu

@@ -1,0 +1,106 @@
+// The list of operators that have a plain loop.
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "runtime/cpu/kernel.h"
+#include "runtime/cpu/ops/families.h"
+
+namespace reprise::cpu {
+namespace {
+
+using Table = std::map<absl::string_view, MakeKernelFn>;
+
+void Add(Table& table, std::initializer_list<absl::string_view> names,
+         MakeKernelFn make) {
+  for (const absl::string_view name : names) table[name] = make;
+}
+
+Table MakeTable() {
+  Table table;
+  Add(table, {"Abs",         "Acos",      "Acosh",      "Asin",
+              "Asinh",       "Atan",      "Atanh",      "Ceil",
+              "Celu",        "Cos",       "Cosh",       "Elu",
+              "Erf",         "Exp",       "Floor",      "Gelu",
+              "HardSigmoid", "HardSwish", "LeakyRelu",  "Log",
+              "Mish",        "Neg",       "Reciprocal", "Relu",
+              "Round",       "Selu",      "Sigmoid",    "Sign",
+              "Sin",         "Sinh",      "Softplus",   "Softsign",
+              "Sqrt",        "Tan",       "Tanh",       "ThresholdedRelu"},
+      MakeUnary);
+  Add(table, {"Clip"}, MakeClip);
+  Add(table, {"IsNaN", "IsInf"}, MakeFloatTest);
+  Add(table, {"Add", "Sub", "Mul", "Div", "PRelu"}, MakeArithmetic);
+  Add(table, {"Pow"}, MakePow);
+  Add(table, {"Mod"}, MakeMod);
+  Add(table, {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"},
+      MakeCompare);
+  Add(table, {"And", "Or", "Xor", "Not"}, MakeLogic);
+  Add(table,
+      {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"},
+      MakeBits);
+  Add(table, {"Sum", "Mean", "Max", "Min"}, MakeVariadic);
+  Add(table, {"Where"}, MakeWhere);
+  Add(table, {"Cast", "CastLike"}, MakeCast);
+  Add(table, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"},
+      MakeCopy);
+  Add(table, {"Dropout"}, MakeDropout);
+  Add(table, {"Transpose"}, MakeTranspose);
+  Add(table, {"Concat"}, MakeConcat);
+  Add(table, {"Split"}, MakeSplit);
+  Add(table, {"Slice"}, MakeSlice);
+  Add(table, {"Expand"}, MakeExpand);
+  Add(table, {"Tile"}, MakeTile);
+  Add(table, {"Pad"}, MakePad);
+  Add(table, {"DepthToSpace"}, MakeDepthToSpace);
+  Add(table, {"SpaceToDepth"}, MakeSpaceToDepth);
+  Add(table, {"Trilu"}, MakeTrilu);
+  Add(table, {"Shape", "Size"}, MakeShape);
+  Add(table, {"ConstantOfShape"}, MakeConstantOfShape);
+  Add(table, {"Range"}, MakeRange);
+  Add(table, {"Gather"}, MakeGather);
+  Add(table, {"GatherElements"}, MakeGatherElements);
+  Add(table, {"GatherND"}, MakeGatherNd);
+  Add(table, {"ScatterElements", "Scatter"}, MakeScatterElements);
+  Add(table, {"ScatterND"}, MakeScatterNd);
+  Add(table, {"OneHot"}, MakeOneHot);
+  Add(table,
+      {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+       "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"},
+      MakeReduce);
+  Add(table, {"ArgMax", "ArgMin"}, MakeArg);
+  Add(table, {"CumSum"}, MakeCumSum);
+  Add(table, {"Softmax", "LogSoftmax", "Hardmax"}, MakeSoftmax);
+  Add(table, {"BatchNormalization"}, MakeBatchNorm);
+  Add(table, {"LRN"}, MakeLrn);
+  Add(table, {"LayerNormalization"}, MakeLayerNorm);
+  Add(table, {"InstanceNormalization"}, MakeInstanceNorm);
+  Add(table,
+      {"MaxPool", "AveragePool", "LpPool", "GlobalMaxPool", "GlobalAveragePool",
+       "GlobalLpPool"},
+      MakePool);
+  Add(table, {"Conv"}, MakeConv);
+  Add(table, {"MatMul"}, MakeMatMul);
+  Add(table, {"Gemm"}, MakeGemm);
+  return table;
+}
+
+const Table& TheTable() {
+  static const Table& table = *new Table(MakeTable());
+  return table;
+}
+
+}  // namespace
+
+bool HasPlainKernel(absl::string_view op) { return TheTable().contains(op); }
+
+absl::StatusOr<Kernel> MakePlainKernel(const KernelRequest& request) {
+  const auto it = TheTable().find(request.view.op());
+  if (it == TheTable().end()) {
+    return ops::NotRunHere(
+        absl::StrCat("the CPU has no kernel for ", request.view.op()));
+  }
+  return it->second(request);
+}
+
+}  // namespace reprise::cpu

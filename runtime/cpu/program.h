@@ -1,0 +1,67 @@
+// A plan together with the kernels of its steps, and a way to run it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/cpu/kernel.h"
+#include "runtime/plan/plan.h"
+
+namespace reprise::cpu {
+
+// What lowering makes of one rung. `constants` is indexed by the `index` of the
+// plan's constant buffers; they are owned by the model's Weights and graph.
+struct Program {
+  plan::Plan plan;
+  std::vector<Kernel> kernels;  // one for each step of the plan
+  std::vector<const std::byte*> constants;
+  int threads = 1;  // what the kernels were made for
+};
+
+// The addresses of one slot's tensors.
+struct SlotBuffers {
+  std::span<std::byte* const> inputs;
+  std::span<std::byte* const> outputs;
+};
+
+// Runs a program over an arena. All addresses but the slot's are looked up when
+// it is made, so that a run only fills those in.
+//
+// Threads: one run at a time, on any thread.
+class Runner {
+ public:
+  // `arena` is aligned to 64 bytes, has plan.arena_bytes, and outlives this.
+  Runner(Program program, std::byte* arena);
+
+  // INTERNAL if a kernel's library failed, with the step.
+  absl::Status Run(const SlotBuffers& slot);
+
+  const Program& program() const { return program_; }
+
+ private:
+  struct Step {
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    std::byte* scratch = nullptr;
+  };
+  // An operand that lies in the slot.
+  struct Patch {
+    size_t step = 0;
+    size_t operand = 0;
+    bool write = false;
+    bool slot_input = false;
+    int index = 0;
+  };
+
+  void Place(size_t step, size_t operand, bool write, plan::BufferId id,
+             std::byte* arena);
+
+  Program program_;
+  std::vector<Step> steps_;
+  std::vector<Patch> patches_;
+};
+
+}  // namespace reprise::cpu
