@@ -9,9 +9,14 @@ if(REPRISE_PRECOMPILE)
 endif()
 
 # reprise_precompile(TARGET library|test DEPS...) lets TARGET use the headers of
-# its kind: with gRPC's if its DEPS need them.
+# its kind: with gRPC's if its DEPS need them. Generated code, which no request
+# waits for, is only optimised less: reprise_precompile(TARGET generated).
 function(reprise_precompile target kind)
   if(NOT REPRISE_PRECOMPILE)
+    return()
+  endif()
+  if(kind STREQUAL generated)
+    target_compile_options(${target} PRIVATE -O1)
     return()
   endif()
   set(headers <functional> <map> <memory> <string> <vector>
