@@ -9,8 +9,8 @@ if(REPRISE_PRECOMPILE)
 endif()
 
 # reprise_precompile(TARGET library|test DEPS...) lets TARGET use the headers of
-# its kind: with gRPC's if its DEPS need them. Generated code, which no request
-# waits for, is only optimised less: reprise_precompile(TARGET generated).
+# its kind: with gRPC's if its DEPS need them. Generated code, which ModelInfer
+# does not use, is only optimised less: reprise_precompile(TARGET generated).
 function(reprise_precompile target kind)
   if(NOT REPRISE_PRECOMPILE)
     return()
