@@ -58,7 +58,9 @@ double Histogram::mean() const {
 
 int64_t Histogram::Percentile(double percent) const {
   if (count_ == 0) return 0;
-  const double exact = percent / 100 * static_cast<double>(count_);
+  // 99.9 is no binary number: 99.9 % of 1000 must be 999, not the next rank.
+  const double exact =
+      percent / 100 * static_cast<double>(count_) * (1 - 1e-12);
   const int64_t rank =
       std::clamp<int64_t>(static_cast<int64_t>(std::ceil(exact)), 1, count_);
   int64_t seen = 0;

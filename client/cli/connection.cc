@@ -30,6 +30,7 @@ void Connection::AddFlags(FlagTable& flags, const Terminal& terminal) {
   flags.Text("tls-key", "FILE", &channel.key_file, "its PEM key");
   flags.Text("tls-server-name", "NAME", &channel.server_name,
              "the name the server's certificate must hold");
+  flags.Group("Output");
   flags.Switch("json", &json_, "print JSON");
 }
 

@@ -61,6 +61,7 @@ Half ToHalf(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double size = std::abs(value);
   if (std::isnan(value)) return {static_cast<uint16_t>(sign | 0x7E00)};
+  if (size == 0) return {sign};  // frexp gives it no exponent
   if (size >= 65520) return {static_cast<uint16_t>(sign | 0x7C00)};
   int exponent = 0;
   std::frexp(size, &exponent);

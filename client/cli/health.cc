@@ -12,16 +12,17 @@ using grpc::health::v1::HealthCheckResponse;
 class HealthCommand final : public Command {
  public:
   HealthCommand()
-      : Command({"health", "[SERVICE]", "whether the server or a model serves",
-                 "Asks grpc.health.v1 and prints the status. SERVICE is empty "
-                 "or \"liveness\" for\nthe process, \"readiness\" for all "
-                 "required models, or the name of a model.\n\n"
-                 "Exit codes, as grpc_health_probe has them: 0 serving; 1 a "
-                 "wrong flag or\nargument; 2 no connection in time; 3 the call "
-                 "failed (an unknown service, too);\n4 not serving.\n",
-                 "  reprise health\n"
-                 "  reprise health readiness --timeout 500ms\n"
-                 "  until reprise health digits; do sleep 1; done\n"}) {
+      : Command(
+            {"health", "[SERVICE]", "whether the server or a model serves",
+             "Asks grpc.health.v1 and prints the status. SERVICE is empty "
+             "or \"liveness\" for\nthe process, \"readiness\" for all "
+             "required models, or the name of a model.\n\n"
+             "Exit codes, as grpc_health_probe has them: 0 serving; 1 a "
+             "wrong flag or\nargument; 2 no connection in time; 3 the call "
+             "failed (an unknown service, too);\n4 not serving.\n",
+             "  reprise health\n"
+             "  reprise health readiness --timeout 500ms\n"
+             "  reprise health digits && reprise infer digits three.png\n"}) {
     connection_.set_timeout(absl::Seconds(1));
   }
 

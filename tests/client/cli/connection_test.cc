@@ -1,0 +1,74 @@
+#include "client/cli/connection.h"
+
+#include <sstream>
+
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::client {
+namespace {
+
+using reprise::testing::IsOk;
+using reprise::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+class ConnectionTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<ClientOptions> Parse(const std::vector<std::string>& arguments,
+                                      const std::string& server_variable = "") {
+    std::ostringstream out;
+    const Terminal terminal{out,
+                            out,
+                            false,
+                            [&](const std::string& name) {
+                              return name == "REPRISE_SERVER" ? server_variable
+                                                              : "";
+                            },
+                            {}};
+    FlagTable flags;
+    connection_.AddFlags(flags, terminal);
+    const auto rest = flags.Parse(arguments);
+    if (!rest.ok()) return rest.status();
+    return connection_.Options();
+  }
+
+  Connection connection_;
+};
+
+TEST_F(ConnectionTest, TheServerIsLocalUnlessSaid) {
+  EXPECT_EQ(Parse({})->channel.target, "localhost:8001");
+}
+
+TEST_F(ConnectionTest, TheEnvironmentNamesTheServer) {
+  EXPECT_EQ(Parse({}, "far:9")->channel.target, "far:9");
+}
+
+TEST_F(ConnectionTest, TheFlagWinsOverTheEnvironment) {
+  EXPECT_EQ(Parse({"--server", "near:1"}, "far:9")->channel.target, "near:1");
+}
+
+TEST_F(ConnectionTest, FlagsBecomeOptions) {
+  const auto options = Parse({"--timeout", "2s", "--retries", "4", "--header",
+                              "X-Key: a:b", "--tls-ca", "ca.pem", "--json"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(options->timeout, absl::Seconds(2));
+  EXPECT_EQ(options->retry.max_attempts, 5);
+  EXPECT_EQ(options->infer_attempts, 5);
+  EXPECT_THAT(options->headers, ElementsAre(Pair("x-key", "a:b")));
+  EXPECT_EQ(options->channel.ca_file, "ca.pem");
+  EXPECT_TRUE(connection_.json());
+}
+
+TEST_F(ConnectionTest, AHeaderNeedsAColon) {
+  EXPECT_THAT(Parse({"--header", "oops"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--header: \"oops\" is not NAME:VALUE"));
+}
+
+TEST_F(ConnectionTest, AMissingFileIsTold) {
+  ASSERT_THAT(Parse({"--tls-ca", "/no/such.pem"}), IsOk());
+  EXPECT_THAT(connection_.Connect(), StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace reprise::client

@@ -1,0 +1,113 @@
+#include "client/cli/flags.h"
+
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::client {
+namespace {
+
+using reprise::testing::IsOk;
+using reprise::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+class FlagsTest : public ::testing::Test {
+ protected:
+  FlagsTest() {
+    flags_.Switch("json", &json_, "print JSON");
+    flags_.Text("server", "HOST:PORT", &server_, "where it is");
+    flags_.List("input", "NAME=FILE", &inputs_, "what to send");
+    flags_.Group("Numbers");
+    flags_.Count("count", "N", &count_, "how many");
+    flags_.Real("ratio", "X", &ratio_, "how much");
+    flags_.Time("timeout", "TIME", &timeout_, "how long");
+  }
+
+  FlagTable flags_;
+  bool json_ = false;
+  std::string server_ = "localhost";
+  std::vector<std::string> inputs_;
+  int64_t count_ = 3;
+  double ratio_ = 0.5;
+  absl::Duration timeout_ = absl::Seconds(10);
+};
+
+TEST_F(FlagsTest, SetsTargetsAndReturnsTheRest) {
+  const auto rest =
+      flags_.Parse({"a", "--json", "--server=x:1", "--input", "p=q", "-", "b",
+                    "--input=r=s", "--count", "7", "--ratio", "-1.5",
+                    "--timeout", "1m30s", "--", "--json"});
+  ASSERT_THAT(rest, IsOk());
+  EXPECT_THAT(*rest, ElementsAre("a", "-", "b", "--json"));
+  EXPECT_TRUE(json_);
+  EXPECT_EQ(server_, "x:1");
+  EXPECT_THAT(inputs_, ElementsAre("p=q", "r=s"));
+  EXPECT_EQ(count_, 7);
+  EXPECT_EQ(ratio_, -1.5);
+  EXPECT_EQ(timeout_, absl::Seconds(90));
+  EXPECT_TRUE(flags_.WasSet("count"));
+}
+
+TEST_F(FlagsTest, DefaultsStay) {
+  ASSERT_THAT(flags_.Parse({}), IsOk());
+  EXPECT_EQ(server_, "localhost");
+  EXPECT_EQ(count_, 3);
+  EXPECT_FALSE(flags_.WasSet("count"));
+}
+
+TEST_F(FlagsTest, ASwitchTakesAnExplicitValue) {
+  ASSERT_THAT(flags_.Parse({"--json=false"}), IsOk());
+  EXPECT_FALSE(json_);
+  EXPECT_THAT(flags_.Parse({"--json=maybe"}),
+              StatusIs(kInvalid, "--json: \"maybe\" is not true or false"));
+}
+
+TEST_F(FlagsTest, NamesTheFlagThatIsWrong) {
+  EXPECT_THAT(
+      flags_.Parse({"--count", "0"}),
+      StatusIs(kInvalid, "--count: \"0\" is not a whole number of 1 or more"));
+  EXPECT_THAT(flags_.Parse({"--count=many"}), StatusIs(kInvalid));
+  EXPECT_THAT(flags_.Parse({"--ratio=x"}),
+              StatusIs(kInvalid, HasSubstr("--ratio")));
+  EXPECT_THAT(flags_.Parse({"--timeout=5"}),
+              StatusIs(kInvalid, HasSubstr("500us, 10s")));
+  EXPECT_THAT(flags_.Parse({"--timeout=-5s"}), StatusIs(kInvalid));
+  EXPECT_THAT(flags_.Parse({"--server"}),
+              StatusIs(kInvalid, "--server needs a value: HOST:PORT"));
+}
+
+TEST_F(FlagsTest, SuggestsTheNearestFlag) {
+  EXPECT_THAT(flags_.Parse({"--jsno"}),
+              StatusIs(kInvalid, "unknown flag --jsno; did you mean --json?"));
+  EXPECT_THAT(flags_.Parse({"--something"}),
+              StatusIs(kInvalid, "unknown flag --something"));
+  EXPECT_THAT(flags_.Parse({"-x"}), StatusIs(kInvalid, "unknown flag -x"));
+}
+
+TEST_F(FlagsTest, HelpShowsGroupsValuesAndDefaults) {
+  const std::string help = flags_.Help();
+  EXPECT_THAT(help, HasSubstr("Flags:\n  --json                      print"));
+  EXPECT_THAT(help, HasSubstr("--server HOST:PORT          where it is "
+                              "(default localhost)"));
+  EXPECT_THAT(help, HasSubstr("(may be repeated)"));
+  EXPECT_THAT(help, HasSubstr("\nNumbers:\n  --count N"));
+  EXPECT_THAT(help, HasSubstr("(default 10s)"));
+}
+
+TEST(FlagsHelpTest, NoLineIsWiderThanATerminal) {
+  FlagTable flags;
+  bool on = false;
+  std::string words;
+  for (int i = 0; i < 40; ++i) words += "word ";
+  flags.Switch("a-name-that-is-longer-than-the-left-column", &on, words);
+  const std::string help = flags.Help();
+  size_t start = 0;
+  for (size_t end = help.find('\n'); end != std::string::npos;
+       end = help.find('\n', start)) {
+    EXPECT_LE(end - start, 80U);
+    start = end + 1;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::client

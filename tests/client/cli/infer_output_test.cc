@@ -1,0 +1,94 @@
+#include "client/cli/infer_output.h"
+
+#include <cmath>
+
+#include "client/cli/elements.h"
+#include "client/cli/npy.h"
+#include "client/files.h"
+#include "tests/client/cli/run_cli.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::client {
+namespace {
+
+using reprise::client::testing::TempPath;
+using reprise::testing::IsOk;
+using reprise::testing::StatusIs;
+using ::testing::HasSubstr;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+Tensor Floats(const char* name, std::vector<int64_t> shape,
+              const std::vector<double>& values) {
+  Tensor tensor{name, "FP32", std::move(shape), ""};
+  for (const double value : values) AppendElement("FP32", value, tensor.bytes);
+  return tensor;
+}
+
+InferResult Result(std::vector<Tensor> outputs) {
+  return {"m", "3", "", std::move(outputs)};
+}
+
+TEST(InferOutputTest, TheTableShowsShapesAndFirstValues) {
+  EXPECT_EQ(OutputTable(Result({Floats("y", {1, 2}, {0.5, 2})})),
+            "OUTPUT  DATATYPE  SHAPE   VALUES\n"
+            "y       FP32      [1, 2]  0.5, 2\n");
+}
+
+TEST(InferOutputTest, TopKSortsEachRow) {
+  const InferResult result =
+      Result({Floats("y", {2, 3}, {0.1, 0.9, 0.5, 7, 7, std::nan("")})});
+  const auto text = TopK(result, 2, {"cat", "dog"});
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(*text,
+            "OUTPUT  ROW  TOP  INDEX  VALUE  LABEL\n"
+            "y         0    1      1    0.9  dog\n"
+            "               2      2    0.5\n"
+            "y         1    1      0      7  cat\n"
+            "               2      1      7  dog\n");
+  EXPECT_THAT(*TopK(result, 100, {}), HasSubstr("nan"));
+}
+
+TEST(InferOutputTest, TopKOfAVectorIsOneRow) {
+  EXPECT_EQ(*TopK(Result({Floats("y", {3}, {1, 3, 2})}), 1, {}),
+            "OUTPUT  ROW  TOP  INDEX  VALUE\n"
+            "y         0    1      1      3\n");
+  EXPECT_THAT(*TopK(Result({Floats("y", {0, 3}, {})}), 1, {}),
+              HasSubstr("OUTPUT"));
+}
+
+TEST(InferOutputTest, TopKNeedsNumbers) {
+  EXPECT_THAT(TopK(Result({{"s", "BYTES", {1}, EncodeStrings({"a"})}}), 1, {}),
+              StatusIs(kInvalid, "--top-k: no output is numeric"));
+}
+
+TEST(InferOutputTest, JsonHasTheProtocolsForm) {
+  InferResult result = Result({Floats("y", {1, 2}, {0.5, 2})});
+  EXPECT_EQ(ResultJson(result).dump(),
+            R"({"model_name":"m","model_version":"3","outputs":[{"name":"y",)"
+            R"("datatype":"FP32","shape":[1,2],"data":[0.5,2.0]}]})");
+  result.id = "me";
+  EXPECT_EQ(ResultJson(result)["id"], "me");
+}
+
+TEST(InferOutputTest, WritesArrays) {
+  const std::string path = TempPath("out.npy");
+  const InferResult result = Result({Floats("y", {1, 2}, {0.5, 2})});
+  ASSERT_THAT(WriteOutputs(result, {"y=" + path}), IsOk());
+  const auto again = ParseNpy(*ReadFile(path));
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->bytes, result.outputs[0].bytes);
+  EXPECT_EQ(again->shape, result.outputs[0].shape);
+}
+
+TEST(InferOutputTest, NamesWhatItCannotWrite) {
+  const InferResult result = Result({Floats("y", {1}, {1})});
+  EXPECT_THAT(WriteOutputs(result, {"z=a.npy"}),
+              StatusIs(kInvalid, "--output: there is no output \"z\", only y"));
+  EXPECT_THAT(WriteOutputs(result, {"a.npy"}),
+              StatusIs(kInvalid, HasSubstr("NAME=FILE.npy")));
+  EXPECT_THAT(WriteOutputs(result, {"y=/no/such/a.npy"}),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+}  // namespace
+}  // namespace reprise::client
