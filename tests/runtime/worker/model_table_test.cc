@@ -1,0 +1,205 @@
+#include "runtime/worker/model_table.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/base/thread.h"
+#include "tests/runtime/worker/recording_worker.h"
+#include "tests/testing/fake_clock.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise {
+namespace {
+
+using ::reprise::testing::FakeClock;
+using ::reprise::testing::IsOk;
+using ::reprise::testing::RecordingWorker;
+using ::reprise::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ModelTableTest : public ::testing::Test {
+ protected:
+  LoadOutcome Loaded(int64_t version) {
+    ModelConfig config;
+    auto model = std::make_unique<const ModelVersion>(
+        ++uid_, "m", version, std::move(config), Signature{});
+    return {version, table_.reaper().Adopt(std::move(model), {&worker_}),
+            absl::Milliseconds(1)};
+  }
+  static LoadOutcome NotLoaded(int64_t version) {
+    return {version, absl::InternalError("broken"), absl::Milliseconds(1)};
+  }
+  absl::Status Settle(LoadOutcome first) {
+    std::vector<LoadOutcome> outcomes;
+    outcomes.push_back(std::move(first));
+    return table_.Settle("m", std::move(outcomes));
+  }
+  absl::Status Settle(LoadOutcome first, LoadOutcome second) {
+    std::vector<LoadOutcome> outcomes;
+    outcomes.push_back(std::move(first));
+    outcomes.push_back(std::move(second));
+    return table_.Settle("m", std::move(outcomes));
+  }
+  std::vector<std::string> Index() const {
+    std::vector<std::string> lines;
+    for (const IndexEntry& entry : registry_.Index()) {
+      lines.push_back(entry.version + " " +
+                      std::string(StateName(entry.state)) +
+                      (entry.reason.empty() ? "" : ": " + entry.reason));
+    }
+    return lines;
+  }
+
+  prometheus::Registry metrics_;
+  Registry registry_;
+  RecordingWorker worker_;
+  ModelTable table_{registry_, metrics_};
+  uint64_t uid_ = 0;
+};
+
+TEST_F(ModelTableTest, AtFirstWhatLoadedIsServedAndTheRestSaysWhy) {
+  table_.Loading("m", 1);
+  table_.Loading("m", 2);
+  EXPECT_THAT(Index(), ElementsAre("1 LOADING", "2 LOADING"));
+  EXPECT_THAT(
+      Settle(Loaded(1), NotLoaded(2)),
+      StatusIs(absl::StatusCode::kInternal, HasSubstr("version 2: broken")));
+  EXPECT_THAT(Index(), ElementsAre("1 READY", "2 UNAVAILABLE: broken"));
+}
+
+TEST_F(ModelTableTest, AReloadIsAllOrNothing) {
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  table_.Loading("m", 1);  // stays READY
+  table_.Loading("m", 2);
+  EXPECT_THAT(Index(), ElementsAre("1 READY", "2 LOADING"));
+  EXPECT_THAT(Settle(Loaded(1), NotLoaded(2)),
+              StatusIs(absl::StatusCode::kInternal));
+  EXPECT_EQ((*registry_.Acquire("m", ""))->uid(), 1U);
+  EXPECT_THAT(Index(), ElementsAre("1 READY", "2 UNAVAILABLE: broken"));
+  table_.reaper().AwaitGone(2);  // the new version 1 is not kept
+  EXPECT_THAT(worker_.removed(), ElementsAre(2));
+  EXPECT_THAT(Settle(Loaded(2), NotLoaded(1)),
+              StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(Index(),
+              ElementsAre("1 READY", AllOf(HasSubstr("2 UNAVAILABLE"),
+                                           HasSubstr("version 1: broken"))));
+}
+
+TEST_F(ModelTableTest, VersionsThatAreNotAskedForAnyMoreAreUnloaded) {
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  ModelHandle pinned = *registry_.Acquire("m", "1");
+  table_.Loading("m", 2);
+  ASSERT_THAT(Settle(Loaded(2)), IsOk());
+  EXPECT_THAT(Index(), ElementsAre("1 UNLOADING", "2 READY"));
+  pinned.reset();
+  table_.reaper().AwaitGone(1);
+  EXPECT_THAT(Index(), ElementsAre("1 UNAVAILABLE: unloaded", "2 READY"));
+}
+
+TEST_F(ModelTableTest, AReplacedVersionDrainsInSilence) {
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  ModelHandle pinned = *registry_.Acquire("m", "1");
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  EXPECT_THAT(worker_.removed(), IsEmpty());
+  pinned.reset();
+  table_.reaper().AwaitGone(1);
+  EXPECT_THAT(worker_.removed(), ElementsAre(1));
+  EXPECT_THAT(Index(), ElementsAre("1 READY"));
+}
+
+TEST_F(ModelTableTest, AVersionLoadedAgainWhileItDrainsStaysReady) {
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  ModelHandle pinned = *registry_.Acquire("m", "1");
+  table_.Withdraw("m", /*wait=*/false);
+  EXPECT_THAT(Index(), ElementsAre("1 UNLOADING"));
+  table_.Loading("m", 1);
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  pinned.reset();
+  table_.reaper().AwaitGone(1);
+  EXPECT_THAT(Index(), ElementsAre("1 READY"));
+}
+
+TEST_F(ModelTableTest, WhatCannotBeLookedAtHasAReason) {
+  table_.Failed("m", absl::InvalidArgumentError("config.pbtxt: line 2"));
+  EXPECT_THAT(Index(), ElementsAre(" UNAVAILABLE: config.pbtxt: line 2"));
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  table_.Failed("m", absl::InvalidArgumentError("config.pbtxt: line 3"));
+  EXPECT_THAT(Index(), ElementsAre("1 READY"));
+}
+
+TEST_F(ModelTableTest, WithdrawForgetsWhatNeverLoaded) {
+  table_.Failed("m", absl::InvalidArgumentError("line 2"));
+  table_.Withdraw("m", /*wait=*/true);
+  EXPECT_THAT(Index(), IsEmpty());
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  table_.Withdraw("m", /*wait=*/true);
+  table_.Withdraw("m", /*wait=*/true);
+  EXPECT_THAT(Index(), ElementsAre("1 UNAVAILABLE: unloaded"));
+  EXPECT_THAT(worker_.removed(), ElementsAre(1));
+}
+
+TEST_F(ModelTableTest, ARequiredModelCountsUntilItHasLoadedOnce) {
+  EXPECT_TRUE(table_.AllRequiredLoaded());
+  table_.Require("m");
+  EXPECT_FALSE(table_.AllRequiredLoaded());
+  Settle(NotLoaded(1)).IgnoreError();
+  EXPECT_FALSE(table_.AllRequiredLoaded());
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  EXPECT_TRUE(table_.AllRequiredLoaded());
+  table_.Withdraw("m", /*wait=*/true);
+  EXPECT_TRUE(table_.AllRequiredLoaded());
+  table_.Require("other");
+  EXPECT_FALSE(table_.AllRequiredLoaded());
+  table_.Withdraw("other", /*wait=*/true);  // given up
+  EXPECT_TRUE(table_.AllRequiredLoaded());
+}
+
+TEST_F(ModelTableTest, ChangesOfOneModelTakeTurns) {
+  ASSERT_THAT(table_.BeginChange("m"), IsOk());
+  ASSERT_THAT(table_.BeginChange("other"), IsOk());
+  FakeClock clock;
+  EXPECT_FALSE(table_.AwaitIdle(clock, clock.Now()));
+  absl::Status second;
+  {
+    Thread waiter("waiter", [&] { second = table_.BeginChange("m"); });
+    table_.EndChange("m");
+  }
+  EXPECT_THAT(second, IsOk());
+  absl::Status third;
+  {
+    Thread waiter("waiter", [&] { third = table_.BeginChange("m"); });
+    table_.Close();
+  }
+  EXPECT_THAT(third, StatusIs(absl::StatusCode::kUnavailable));
+  table_.EndChange("m");
+  table_.EndChange("other");
+  EXPECT_TRUE(table_.AwaitIdle(clock, clock.Now()));
+}
+
+TEST_F(ModelTableTest, RemembersFingerprintsOfWhatIsWatched) {
+  EXPECT_EQ(table_.fingerprint("m"), "");
+  table_.SetFingerprint("m", "f");
+  EXPECT_EQ(table_.fingerprint("m"), "f");
+  EXPECT_THAT(table_.Watched(), ElementsAre("m"));
+  table_.Withdraw("m", /*wait=*/false);
+  EXPECT_THAT(table_.Watched(), IsEmpty());
+}
+
+TEST_F(ModelTableTest, StopUnloadsWhatNobodyHolds) {
+  LoadOutcome first = Loaded(1);  // uid 1
+  ASSERT_THAT(Settle(std::move(first), Loaded(2)), IsOk());
+  ModelHandle pinned = *registry_.Acquire("m", "2");
+  table_.Stop();
+  EXPECT_THAT(worker_.removed(), ElementsAre(1));
+  EXPECT_THAT(registry_.Acquire("m", ""),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace reprise
