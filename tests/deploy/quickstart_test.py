@@ -43,6 +43,7 @@ class QuickstartTest(unittest.TestCase):
         process = subprocess.Popen([SCRIPT, f"--bin={BIN}", f"--port={port}"], cwd="/",
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         lines = []
         for line in process.stdout:
