@@ -72,6 +72,18 @@ absl::Status WarmUp(const std::vector<WarmupRequest>& requests, uint64_t uid,
 
 }  // namespace
 
+LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus) {
+  LoaderOptions loader;
+  loader.default_max_batch_size = options.default_max_batch_size;
+  loader.strict_config = options.strict_config;
+  loader.config_name = options.config_name;
+  loader.max_message_bytes = options.max_message_bytes;
+  loader.bounds.max_queue_requests = options.max_queue_requests;
+  loader.bounds.max_queue_bytes = options.max_queue_bytes;
+  loader.gpus = gpus;
+  return loader;
+}
+
 bool IsPlacedOn(const ModelConfig& config, DeviceWorker& worker) {
   int gpu = 0;
   const bool is_gpu = absl::SimpleAtoi(worker.device().name(), &gpu);

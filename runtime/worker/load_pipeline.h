@@ -9,9 +9,13 @@
 #include "runtime/model/loader.h"
 #include "runtime/model/model_version.h"
 #include "runtime/worker/device_worker.h"
+#include "runtime/worker/model_manager.h"
 #include "runtime/worker/model_reaper.h"
 
 namespace reprise {
+
+// What the manager's options say to the loader; `gpus`: what the devices are.
+LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus);
 
 // Whether a model with this configuration is served by `worker`: its device is
 // one that instance_group.gpus names, or it names none, or it is no GPU.

@@ -83,18 +83,6 @@ bool AreGpus(const std::vector<DeviceWorker*>& workers) {
   });
 }
 
-LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus) {
-  LoaderOptions loader;
-  loader.default_max_batch_size = options.default_max_batch_size;
-  loader.strict_config = options.strict_config;
-  loader.config_name = options.config_name;
-  loader.max_message_bytes = options.max_message_bytes;
-  loader.bounds.max_queue_requests = options.max_queue_requests;
-  loader.bounds.max_queue_bytes = options.max_queue_bytes;
-  loader.gpus = gpus;
-  return loader;
-}
-
 class Manager final : public ModelManager {
  public:
   Manager(ModelManagerOptions options, std::vector<DeviceWorker*> workers,
