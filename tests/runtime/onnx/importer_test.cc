@@ -1,0 +1,320 @@
+#include "runtime/onnx/importer.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/print.h"
+#include "tests/testing/onnx_builder.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::onnx_import {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::OnnxBuilder;
+using ::testing::SizeIs;
+using testing::StatusIs;
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
+constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+
+absl::StatusOr<graph::Graph> Import(const OnnxBuilder& model,
+                                    const ImportOptions& options = {}) {
+  return ImportModelBytes(model.Bytes(), options);
+}
+
+// x -> Relu -> y
+OnnxBuilder Relu(int opset = 13, int ir_version = 8) {
+  OnnxBuilder model(opset, ir_version);
+  model.Input("x", {"N", 4}).Node("Relu", {"x"}, {"y"}).Output("y", {"N", 4});
+  return model;
+}
+
+TEST(ImporterTest, ASmallModelAsText) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 2})
+      .Floats("w", {2, 3}, {1, 2, 3, 4, 5, 6})
+      .Node("MatMul", {"x", "w"}, {"m"}, "fc")
+      .Node("Clip", {"m", "", "six"}, {"y"})
+      .Floats("six", {}, {6})
+      .Output("y", {"M", 3});
+  const absl::StatusOr<graph::Graph> graph = Import(model);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph::PrintGraph(*graph),
+            "input x FP32 [N,2]\n"
+            "constant w FP32 [2,3]\n"
+            "constant six FP32 []\n"
+            "node 0 'fc' MatMul@13 (x, w) -> (m)\n"
+            "node 1 Clip@13 (m, -, six) -> (y)\n"
+            "output y FP32 [M,3]\n");
+}
+
+TEST(ImporterTest, VersionsOutOfRangeAreNamed) {
+  EXPECT_THAT(Import(Relu(7, 3)), IsOk());
+  EXPECT_THAT(Import(Relu(23, 13)), IsOk());
+  EXPECT_THAT(Import(Relu(6)),
+              StatusIs(kUnimplemented, HasSubstr("opset 6; 7 to 23")));
+  EXPECT_THAT(Import(Relu(24)), StatusIs(kUnimplemented));
+  EXPECT_THAT(Import(Relu(13, 2)),
+              StatusIs(kUnimplemented, HasSubstr("IR version 2; 3 to 13")));
+  EXPECT_THAT(Import(Relu(13, 14)), StatusIs(kUnimplemented));
+}
+
+TEST(ImporterTest, UnusedVendorOpsetsAreAcceptedUsedOnesAreNamed) {
+  OnnxBuilder model = Relu();
+  for (const char* domain : {"com.microsoft.nchwc", "ai.onnx.training"}) {
+    onnx::OperatorSetIdProto& import = *model.proto().add_opset_import();
+    import.set_domain(domain);
+    import.set_version(1);
+  }
+  EXPECT_THAT(Import(model), IsOk());
+  model.Node("Conv", {"x"}, {"z"}, "vendor");
+  model.last_node().set_domain("com.microsoft.nchwc");
+  EXPECT_THAT(
+      Import(model),
+      StatusIs(kUnimplemented,
+               AllOf(HasSubstr("node 1 'vendor'"),
+                     HasSubstr("unsupported operator com.microsoft.nchwc::"
+                               "Conv"))));
+}
+
+TEST(ImporterTest, AnUnknownOperatorBeforeOthersIsStillNamedFirst) {
+  OnnxBuilder model(13);
+  model.Input("x", {4})
+      .Node("Custom", {"x"}, {"c"})
+      .Node("OneHotEncoder", {"c"}, {"y"})
+      .Output("y", {4});
+  model.graph().mutable_node(0)->set_domain("com.acme");
+  model.graph().mutable_node(1)->set_domain("ai.onnx.ml");
+  EXPECT_THAT(Import(model),
+              StatusIs(kUnimplemented, HasSubstr("com.acme::Custom")));
+}
+
+TEST(ImporterTest, ControlFlowIsRefusedByName) {
+  for (const char* op : {"If", "Loop", "Scan"}) {
+    OnnxBuilder model(13);
+    model.Input("x", {4}).Node(op, {"x"}, {"y"}, "flow").Output("y", {4});
+    model.last_node().add_attribute()->mutable_g()->add_node();
+    EXPECT_THAT(
+        Import(model),
+        StatusIs(kUnimplemented, AllOf(HasSubstr("'flow'"), HasSubstr(op))));
+  }
+}
+
+TEST(ImporterTest, TheDefaultDomainHasTwoNamesAndOneVersion) {
+  OnnxBuilder model = Relu();
+  model.last_node().set_domain("ai.onnx");
+  EXPECT_THAT(Import(model), IsOk());
+  onnx::OperatorSetIdProto& again = *model.proto().add_opset_import();
+  again.set_domain("ai.onnx");
+  again.set_version(12);
+  EXPECT_THAT(Import(model), StatusIs(kInvalid, HasSubstr("two opsets")));
+  OnnxBuilder none = Relu();
+  none.proto().clear_opset_import();
+  EXPECT_THAT(Import(none), StatusIs(kInvalid, HasSubstr("no opset")));
+}
+
+TEST(ImporterTest, InitializersAmongTheInputsAreConstants) {
+  for (const int ir_version : {3, 8}) {
+    OnnxBuilder model(9, ir_version);
+    model.Input("data", {1, 2})
+        .Input("w", {2, 2})
+        .Floats("w", {2, 2}, {1, 2, 3, 4})
+        .Node("MatMul", {"data", "w"}, {"y"})
+        .Output("y", {1, 2});
+    const absl::StatusOr<graph::Graph> graph = Import(model);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    ASSERT_THAT(graph->inputs, SizeIs(1));
+    EXPECT_EQ(graph->values[static_cast<size_t>(graph->inputs[0])].name,
+              "data");
+  }
+}
+
+TEST(ImporterTest, ConstantNodesAreConstants) {
+  OnnxBuilder model(13);
+  model.Node("Constant", {}, {"c"})
+      .Ints("value_ints", {-1})
+      .Input("x", {2, 2})
+      .Node("Reshape", {"x", "c"}, {"y"})
+      .Output("y", {4});
+  const absl::StatusOr<graph::Graph> graph = Import(model);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->nodes, SizeIs(1));
+  EXPECT_EQ(graph->nodes[0].index, 1);
+}
+
+TEST(ImporterTest, NodesMayComeInAnyOrderButNotInACircle) {
+  OnnxBuilder model(13);
+  model.Input("x", {4})
+      .Node("Relu", {"a"}, {"y"})
+      .Node("Exp", {"x"}, {"a"})
+      .Output("y", {4});
+  const absl::StatusOr<graph::Graph> graph = Import(model);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->nodes[0].op, "Exp");
+  OnnxBuilder circle(13);
+  circle.Node("Relu", {"a"}, {"b"}).Node("Exp", {"b"}, {"a"}).Output("a", {4});
+  EXPECT_THAT(Import(circle), StatusIs(kInvalid, HasSubstr("cycle")));
+}
+
+TEST(ImporterTest, ContradictionsAreNamed) {
+  EXPECT_THAT(Import(OnnxBuilder(13)
+                         .Input("x", {4})
+                         .Node("Relu", {"z"}, {"y"})
+                         .Output("y", {4})),
+              StatusIs(kInvalid, HasSubstr("node 0 (Relu): input 0 'z' is")));
+  EXPECT_THAT(Import(Relu().Node("Exp", {"x"}, {"y"})),
+              StatusIs(kInvalid, HasSubstr("the name 'y' is given twice")));
+  EXPECT_THAT(Import(Relu().Input("x", {4})),
+              StatusIs(kInvalid, HasSubstr("'x' is given twice")));
+  EXPECT_THAT(Import(Relu().Output("z", {4})),
+              StatusIs(kInvalid, HasSubstr("output 'z': is made by nothing")));
+  EXPECT_THAT(Import(Relu().Output("y", {4})),
+              StatusIs(kInvalid, HasSubstr("listed twice")));
+  EXPECT_THAT(
+      Import(Relu().Node("Add", {"x"}, {"z"}, "sum")),
+      StatusIs(kInvalid, HasSubstr("node 1 'sum' (Add): has 1 inputs")));
+  EXPECT_THAT(Import(OnnxBuilder(13).Input("x", {4})),
+              StatusIs(kInvalid, HasSubstr("no outputs")));
+  EXPECT_THAT(Import(Relu().Floats("w", {2}, {1})),
+              StatusIs(kInvalid, HasSubstr("initializer 'w': is FP32 [2]")));
+}
+
+TEST(ImporterTest, AnInputWithoutADatatypeIsAnError) {
+  OnnxBuilder model = Relu();
+  model.graph().mutable_input(0)->clear_type();
+  EXPECT_THAT(Import(model),
+              StatusIs(kInvalid, HasSubstr("input 'x': has no type")));
+}
+
+TEST(ImporterTest, StringsOnlyPassThrough) {
+  constexpr int kString = onnx::TensorProto::STRING;
+  EXPECT_THAT(Import(OnnxBuilder(13)
+                         .Input("x", {"N"}, kString)
+                         .Node("Identity", {"x"}, {"y"})
+                         .Output("y", {"N"}, kString)),
+              IsOk());
+  EXPECT_THAT(Import(OnnxBuilder(13)
+                         .Input("x", {"N"}, kString)
+                         .Node("Transpose", {"x"}, {"y"}, "t")
+                         .Output("y", {"N"}, kString)),
+              StatusIs(kUnimplemented, HasSubstr("node 0 't' (Transpose)")));
+}
+
+TEST(ImporterTest, SubgraphsOfOtherNodesAndSparseWeightsAreRefused) {
+  OnnxBuilder model = Relu();
+  model.graph().add_sparse_initializer();
+  EXPECT_THAT(Import(model), StatusIs(kUnimplemented, HasSubstr("sparse")));
+}
+
+TEST(ImporterTest, BytesThatAreNoModelAreRefused) {
+  EXPECT_THAT(ImportModelBytes("", {}), StatusIs(kInvalid));
+  EXPECT_THAT(ImportModelBytes("hello", {}),
+              StatusIs(kInvalid, HasSubstr("not an ONNX model")));
+  const std::string whole = Relu().Bytes();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(ImportModelBytes(whole.substr(0, size), {}).ok()) << size;
+  }
+}
+
+TEST(ImporterTest, AnyFlippedByteIsAnErrorOrAModelNeverACrash) {
+  const std::string whole = Relu().Floats("w", {2}, {1, 2}).Bytes();
+  for (size_t i = 0; i < whole.size(); ++i) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string broken = whole;
+      broken[i] = static_cast<char>(broken[i] ^ flip);
+      const absl::StatusOr<graph::Graph> graph = ImportModelBytes(broken, {});
+      EXPECT_EQ(graph.ok(), graph.status().message().empty());
+    }
+  }
+}
+
+TEST(ImporterLimitsTest, FileNodesNamesRankBytesAndNesting) {
+  const std::string bytes = Relu().Bytes();
+  ImportOptions options;
+  options.limits.max_file_bytes = static_cast<int64_t>(bytes.size());
+  EXPECT_THAT(ImportModelBytes(bytes, options), IsOk());
+  options.limits.max_file_bytes -= 1;
+  EXPECT_THAT(ImportModelBytes(bytes, options),
+              StatusIs(kExhausted, HasSubstr("the file has")));
+  options = {};
+  options.limits.max_nodes = 0;
+  EXPECT_THAT(Import(Relu(), options), StatusIs(kExhausted));
+  options = {};
+  options.limits.max_name_bytes = 3;
+  EXPECT_THAT(Import(Relu(), options), StatusIs(kExhausted));
+  options = {};
+  options.limits.max_rank = 1;
+  EXPECT_THAT(Import(Relu(), options),
+              StatusIs(kExhausted, HasSubstr("input 'x': has 2 axes")));
+  options = {};
+  options.limits.max_constant_bytes = 7;
+  EXPECT_THAT(Import(Relu().Floats("w", {2}, {1, 2}), options),
+              StatusIs(kExhausted, HasSubstr("initializer 'w'")));
+  options = {};
+  options.limits.max_message_depth = 3;
+  EXPECT_THAT(Import(Relu(), options),
+              StatusIs(kInvalid, HasSubstr("nests too deeply")));
+}
+
+class ImporterFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) / "importer_file";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& bytes) {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return (folder_ / name).string();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ImporterFileTest, ExternalDataIsReadBesideTheFile) {
+  OnnxBuilder model = Relu();
+  onnx::TensorProto& w = *model.graph().add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::INT8);
+  w.add_dims(3);
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *w.add_external_data();
+  entry.set_key("location");
+  entry.set_value("weights.bin");
+  model.Node("Identity", {"w"}, {"z"})
+      .Output("z", {3}, onnx::TensorProto::INT8);
+  const std::string path = Write("model.onnx", model.Bytes());
+  EXPECT_THAT(ImportModelFile(path, {}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("weights.bin")));
+  Write("weights.bin", "abc");
+  const absl::StatusOr<graph::Graph> graph = ImportModelFile(path, {});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  Write("weights.bin", "ab");
+  EXPECT_THAT(ImportModelFile(path, {}),
+              StatusIs(kInvalid, HasSubstr("initializer 'w'")));
+  EXPECT_THAT(Import(model),
+              StatusIs(kInvalid, HasSubstr("not read from a file")));
+}
+
+TEST_F(ImporterFileTest, OnlyReadableRegularFiles) {
+  EXPECT_THAT(ImportModelFile((folder_ / "none.onnx").string(), {}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("none.onnx")));
+  EXPECT_THAT(ImportModelFile(folder_.string(), {}),
+              StatusIs(kInvalid, HasSubstr("not a regular file")));
+  ImportOptions options;
+  options.limits.max_file_bytes = 10;
+  EXPECT_THAT(
+      ImportModelFile(Write("large.onnx", std::string(11, 'x')), options),
+      StatusIs(kExhausted, HasSubstr("11 bytes; 10 are allowed")));
+}
+
+}  // namespace
+}  // namespace reprise::onnx_import
