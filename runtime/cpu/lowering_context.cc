@@ -75,6 +75,7 @@ void LoweringContext::AddStep(std::string name, Kernel kernel,
 absl::StatusOr<plan::BufferId> LoweringContext::Plain(graph::ValueId value) {
   if (states_[value].plain != plan::kNoBuffer) return states_[value].plain;
   if (const auto& constant = bound_.constants[value]; constant != nullptr) {
+    program_.owned.push_back(constant);
     states_[value].plain =
         AddConstant(NameOf(value), constant->bytes().data(),
                     static_cast<int64_t>(constant->bytes().size()));

@@ -3,21 +3,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/plan/plan.h"
+#include "runtime/tensor/host_tensor.h"
 
 namespace reprise::cpu {
 
 // What lowering makes of one rung. `constants` is indexed by the `index` of the
-// plan's constant buffers; they are owned by the model's Weights and graph.
+// plan's constant buffers; they are owned by the model's Weights, or `owned`.
 struct Program {
   plan::Plan plan;
   std::vector<Kernel> kernels;  // one for each step of the plan
   std::vector<const std::byte*> constants;
+  // Constants that the model's graph may not hold: known for this rung alone.
+  std::vector<std::shared_ptr<const HostTensor>> owned;
   int threads = 1;  // what the kernels were made for
 };
 

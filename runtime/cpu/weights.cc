@@ -16,13 +16,11 @@ Weights::Weights(const graph::Graph& graph) {
   }
 }
 
-absl::StatusOr<const std::byte*> Weights::Packed(OneDnn& dnn,
-                                                 const HostTensor& tensor,
-                                                 const Layout& from,
-                                                 const Layout& to,
-                                                 float scale) {
+absl::StatusOr<const std::byte*> Weights::Packed(
+    OneDnn& dnn, const std::shared_ptr<const HostTensor>& tensor,
+    const Layout& from, const Layout& to, float scale) {
   for (const Copy& copy : copies_) {
-    if (copy.tensor == &tensor && copy.scale == scale &&
+    if (copy.tensor == tensor && copy.scale == scale &&
         SameLayout(copy.from, from) && SameLayout(copy.to, to)) {
       return copy.buffer->data();
     }
@@ -30,17 +28,17 @@ absl::StatusOr<const std::byte*> Weights::Packed(OneDnn& dnn,
   auto buffer = std::make_unique<AlignedBuffer>(to.get_size());
   REPRISE_RETURN_IF_ERROR(Guarded("packing weights", [&] {
     if (scale == 1) {
-      ReorderNow(dnn, from, tensor.bytes().data(), to, buffer->data());
+      ReorderNow(dnn, from, tensor->bytes().data(), to, buffer->data());
       return;
     }
-    AlignedBuffer scaled(tensor.bytes().size());
-    const auto values = tensor.values<float>();
+    AlignedBuffer scaled(tensor->bytes().size());
+    const auto values = tensor->values<float>();
     auto* target = reinterpret_cast<float*>(scaled.data());
     for (size_t i = 0; i < values.size(); ++i) target[i] = values[i] * scale;
     ReorderNow(dnn, from, scaled.data(), to, buffer->data());
   }));
   bytes_ += static_cast<int64_t>(buffer->size());
-  copies_.push_back({&tensor, from, to, scale, std::move(buffer)});
+  copies_.push_back({tensor, from, to, scale, std::move(buffer)});
   return copies_.back().buffer->data();
 }
 

@@ -28,15 +28,15 @@ class Weights {
   // A copy of `tensor`, whose elements lie as `from` says, in the layout `to`
   // and multiplied by `scale`. Lives as long as this. RESOURCE_EXHAUSTED and
   // UNIMPLEMENTED as Guarded.
-  absl::StatusOr<const std::byte*> Packed(OneDnn& dnn, const HostTensor& tensor,
-                                          const Layout& from, const Layout& to,
-                                          float scale);
+  absl::StatusOr<const std::byte*> Packed(
+      OneDnn& dnn, const std::shared_ptr<const HostTensor>& tensor,
+      const Layout& from, const Layout& to, float scale);
 
   int64_t bytes() const { return bytes_; }
 
  private:
   struct Copy {
-    const HostTensor* tensor;
+    std::shared_ptr<const HostTensor> tensor;  // kept: its address is the key
     Layout from;
     Layout to;
     float scale;

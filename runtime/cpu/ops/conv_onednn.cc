@@ -94,8 +94,9 @@ absl::Status LowerConvOneDnn(LoweringContext& context,
         PlainLayout(Dims(descs.weights.begin(), descs.weights.end()));
     REPRISE_ASSIGN_OR_RETURN(
         const std::byte* packed,
-        context.weights().Packed(*context.dnn(), *view.constant(1), plain,
-                                 pd.weights_desc(), 1));
+        context.weights().Packed(*context.dnn(),
+                                 context.bound().constants[node.inputs[1]],
+                                 plain, pd.weights_desc(), 1));
     weights = context.AddConstant(
         "packed", packed, static_cast<int64_t>(pd.weights_desc().get_size()));
   } else {

@@ -56,8 +56,9 @@ absl::Status LowerProduct(LoweringContext& context, const ops::NodeView& view,
        !SameLayout(pd.weights_desc(), product.b_plain))) {
     REPRISE_ASSIGN_OR_RETURN(
         const std::byte* packed,
-        context.weights().Packed(*context.dnn(), *constant, product.b_plain,
-                                 pd.weights_desc(), product.b_scale));
+        context.weights().Packed(
+            *context.dnn(), context.bound().constants[node.inputs[1]],
+            product.b_plain, pd.weights_desc(), product.b_scale));
     b = context.AddConstant("packed", packed,
                             static_cast<int64_t>(pd.weights_desc().get_size()));
   } else {
