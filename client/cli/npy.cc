@@ -177,7 +177,7 @@ absl::Status CheckDescr(const std::string& descr) {
 absl::StatusOr<Tensor> ParseNpy(absl::string_view bytes) {
   if (!absl::ConsumePrefix(&bytes, kMagic)) return Bad("wrong magic");
   if (bytes.size() < 2) return Bad("it ends in its header");
-  const int version = bytes[0];
+  const int version = static_cast<unsigned char>(bytes[0]);
   if (version < 1 || version > 3) {
     return Bad(absl::StrCat("version ", version, " is not known"));
   }
