@@ -3,9 +3,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "runtime/base/status_macros.h"
 #include "runtime/graph/print.h"
+#include "runtime/ops/infer_signature.h"
 #include "tests/testing/onnx_builder.h"
 #include "tests/testing/status_matchers.h"
 
@@ -314,6 +317,62 @@ TEST_F(ImporterFileTest, OnlyReadableRegularFiles) {
   EXPECT_THAT(
       ImportModelFile(Write("large.onnx", std::string(11, 'x')), options),
       StatusIs(kExhausted, HasSubstr("11 bytes; 10 are allowed")));
+}
+
+// What the whole front half makes of a model file.
+absl::StatusOr<ops::InferredSignature> Signature(const std::string& path) {
+  REPRISE_ASSIGN_OR_RETURN(const graph::Graph graph, ImportModelFile(path, {}));
+  return ops::InferSignature(graph, {});
+}
+
+// ONNX's own models, one operator each: they are served, or refused because
+// something is not supported, with the node. None is called invalid.
+TEST(ImporterModelsTest, OnnxsNodeModelsAreServedOrRefusedByName) {
+  const std::filesystem::path root = "/usr/share/libonnx-testdata/data";
+  if (!std::filesystem::exists(root)) {
+    GTEST_SKIP() << "the package libonnx-testdata is not installed";
+  }
+  int served = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
+    if (file.path().filename() != "model.onnx") continue;
+    const auto signature = Signature(file.path().string());
+    if (signature.ok()) ++served;
+    const absl::Status status = signature.status();
+    EXPECT_TRUE(status.ok() || absl::IsUnimplemented(status))
+        << file.path() << " " << status;
+    const std::string text(status.message());
+    EXPECT_TRUE(status.ok() || text.find("node ") != std::string::npos ||
+                text.find("put '") != std::string::npos ||
+                text.find("opset") != std::string::npos)
+        << file.path() << " " << status;
+  }
+  EXPECT_GE(served, 535);
+}
+
+// Real models, where they are there: `batched`, or a part of the reason why
+// not.
+TEST(ImporterModelsTest, RealModelsHaveTheirBatchAxis) {
+  const std::filesystem::path root =
+      std::filesystem::path(REPRISE_SOURCE_DIR) / ".." / "shared" / "models";
+  if (!std::filesystem::exists(root)) {
+    GTEST_SKIP() << "no folder of real models beside the checkout";
+  }
+  const std::vector<std::pair<std::string, std::string>> models = {
+      {"light_densenet121", "axis 0 of input 'data_0' is fixed at 1"},
+      {"light_resnet50", "fixed at 1"},
+      {"light_seeded_shufflenet", "fixed at 1"},
+      {"light_seeded_inception_v2", "fixed at 1"},
+      {"magika_v3_3", ""},
+      {"minilm_l3", ""},
+      {"ppocr_cls", ""},
+      {"melspectrogram", "(ReduceMax): reduces over the batch axis (0)"},
+  };
+  for (const auto& [name, reason] : models) {
+    const auto signature = Signature((root / name / "model.onnx").string());
+    ASSERT_TRUE(signature.ok()) << name << " " << signature.status();
+    EXPECT_EQ(signature->signature.batched, reason.empty()) << name;
+    EXPECT_THAT(signature->not_batched, HasSubstr(reason)) << name;
+  }
 }
 
 }  // namespace
