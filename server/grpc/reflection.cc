@@ -26,6 +26,7 @@ void AddFile(const FileDescriptor* file, std::set<const FileDescriptor*>* seen,
   if (!seen->insert(file).second) return;
   google::protobuf::FileDescriptorProto proto;
   file->CopyTo(&proto);
+  file->CopyJsonNameTo(&proto);  // without it tools print snake_case
   proto.SerializeToString(out->add_file_descriptor_proto());
   for (int i = 0; i < file->dependency_count(); ++i) {
     AddFile(file->dependency(i), seen, out);
