@@ -160,7 +160,8 @@ void Chooser::Consider(int q) {
 
 // The lane that is free first. A batch behind a running one is decided as late
 // as gathering it allows, so that it holds all that has come by then; a full
-// one cannot gain by waiting, unless it may have to choose whom to give up.
+// one cannot gain by waiting, unless it may have to choose whom to give up, or
+// a request of a higher priority may come.
 bool Chooser::FindLane(const QueueView& queue, Candidate& candidate) {
   candidate.start = absl::InfiniteFuture();
   const size_t lanes =
@@ -180,7 +181,8 @@ bool Chooser::FindLane(const QueueView& queue, Candidate& candidate) {
   const absl::Time decide_at = candidate.start - queue.lead;
   if (decide_at <= now_) return true;
   const bool full = queue.rows >= queue.ladder.back().rows;
-  if (full && !queue.slo.has_value()) return true;
+  const bool first_come = queue.waiting.front().level == 0;
+  if (full && first_come && !queue.slo.has_value()) return true;
   AskAgain(decide_at);
   return false;
 }

@@ -284,7 +284,10 @@ bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
   const int64_t after = queue.rows();
   const int64_t before = after - task.rows;
   const int64_t full = variant.ladder.back().rows;
-  if (before < full && full <= after && !batch.slo.has_value()) return true;
+  const bool first_come = queue.waiting().front().level == 0;
+  if (before < full && full <= after && first_come && !batch.slo.has_value()) {
+    return true;  // it is gathered while another runs
+  }
   if (decide_after_ > now) return false;  // the worker's timer is set for it
   if (queue.waiting().front().task == &task) return true;
   if (batch.max_queue_delay <= absl::ZeroDuration()) return false;

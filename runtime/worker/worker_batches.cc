@@ -304,25 +304,17 @@ void WorkerImpl::Finish(BatchRun& run) {
     Deliver(run);
     return;
   }
+  std::vector<BatchRun*> due;  // once the last is delivered, `served` may go
   {
     absl::MutexLock lock(&mu_);
     run.state = RunState::kDone;
-  }
-  while (true) {
-    BatchRun* first = nullptr;
-    {
-      absl::MutexLock lock(&mu_);
-      if (served.order.empty() ||
-          served.order.front()->state != RunState::kDone) {
-        return;
-      }
-      first = served.order.front();
+    while (!served.order.empty() &&
+           served.order.front()->state == RunState::kDone) {
+      due.push_back(served.order.front());
       served.order.pop_front();
     }
-    const bool last = first == &run;
-    Deliver(*first);
-    if (last) return;  // `served` may go with it; the next is not done anyway
   }
+  for (BatchRun* next : due) Deliver(*next);
 }
 
 void WorkerImpl::Deliver(BatchRun& run) {

@@ -55,11 +55,26 @@ void FakeClock::AwaitWaiters(int count) {
   absl::MutexLock lock(&mu_, absl::Condition(&wanted, &Wanted::Enough));
 }
 
-absl::Time FakeClock::NextDeadline() const {
-  absl::MutexLock lock(&mu_);
+absl::Time FakeClock::Earliest() const {
   absl::Time next = absl::InfiniteFuture();
   for (const Waiter* waiter : waiters_) next = std::min(next, waiter->deadline);
   return next;
+}
+
+void FakeClock::AwaitDeadline(absl::Time deadline) {
+  struct Wanted {
+    FakeClock* clock;
+    absl::Time deadline;
+    bool Armed() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return clock->Earliest() == deadline;
+    }
+  } wanted{this, deadline};
+  absl::MutexLock lock(&mu_, absl::Condition(&wanted, &Wanted::Armed));
+}
+
+absl::Time FakeClock::NextDeadline() const {
+  absl::MutexLock lock(&mu_);
+  return Earliest();
 }
 
 }  // namespace reprise::testing

@@ -24,10 +24,15 @@ class FakeClock final : public Clock {
   // code under test has come to rest.
   void AwaitWaiters(int count) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Blocks until the earliest deadline that a waiter has is `deadline`.
+  void AwaitDeadline(absl::Time deadline) ABSL_LOCKS_EXCLUDED(mu_);
+
   // The earliest deadline that a waiter has; InfiniteFuture without one.
   absl::Time NextDeadline() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  absl::Time Earliest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   struct Waiter {
     absl::Mutex* mu;
     absl::Time deadline;

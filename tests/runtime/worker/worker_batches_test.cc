@@ -1,0 +1,231 @@
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "prometheus/metric_family.h"
+#include "runtime/worker/device_worker.h"
+#include "tests/testing/fake_clock.h"
+#include "tests/testing/fake_device.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/worker_testing.h"
+
+namespace reprise {
+namespace {
+
+using ::reprise::testing::FakeClock;
+using ::reprise::testing::FakeDevice;
+using ::reprise::testing::FakeDeviceOptions;
+using ::reprise::testing::FakeRun;
+using ::reprise::testing::IsOk;
+using ::reprise::testing::StatusIs;
+using ::reprise::testing::TestConfig;
+using ::reprise::testing::TestModel;
+using ::reprise::testing::TestTask;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A batch from queue to answers. With one second a run, a full batch behind a
+// running one is gathered early and staged.
+class WorkerBatchesTest : public ::testing::Test {
+ protected:
+  // The worker waits for the outputs that it gave out.
+  ~WorkerBatchesTest() override {
+    fake_->FinishAll();
+    worker_->Stop(clock_.Now());
+    for (TestTask& task : tasks_) task.DropOutput();
+  }
+
+  void Start(ModelConfig config, FakeRun run = FakeRun::kManual) {
+    fake_ = std::make_unique<FakeDevice>(
+        clock_, FakeDeviceOptions{.run = run, .rung_time = [](int) {
+                                    return absl::Seconds(1);
+                                  }});
+    model_ = std::make_unique<TestModel>(1, std::move(config));
+    auto worker = DeviceWorker::Create(fake_->factory(), {}, clock_, registry_);
+    ASSERT_THAT(worker, IsOk());
+    worker_ = *std::move(worker);
+    worker_->Add(model_->Make(*fake_));
+  }
+
+  TestTask& Offer(int64_t tag, int rows = 1) {
+    TestTask& task = tasks_.emplace_back(tag, rows);
+    EXPECT_THAT(worker_->Offer(1, task), IsOk());
+    return task;
+  }
+
+  // Runs request 0, and stages a batch of two requests of two rows.
+  void StageABatch() {
+    Start(TestConfig({1, 4}));
+    Offer(0);
+    fake_->AwaitLaunches(1);
+    Offer(10, 2);
+    Offer(20, 2);
+    AwaitSlots(2);
+  }
+
+  // Blocks until the worker has taken `count` slots: the fake hands them out
+  // when a batch is formed.
+  void AwaitSlots(int count) const {
+    while (fake_->slots_out() < count) {
+    }
+  }
+
+  double Value(const std::string& name, const std::string& label = "",
+               const std::string& value = "") const {
+    double sum = 0;
+    for (const prometheus::MetricFamily& family : registry_.Collect()) {
+      if (family.name != name) continue;
+      for (const prometheus::ClientMetric& metric : family.metric) {
+        bool match = label.empty();
+        for (const auto& pair : metric.label) {
+          match = match || (pair.name == label && pair.value == value);
+        }
+        if (!match) continue;
+        sum += metric.counter.value + metric.gauge.value +
+               static_cast<double>(metric.histogram.sample_count);
+      }
+    }
+    return sum;
+  }
+
+  FakeClock clock_;
+  prometheus::Registry registry_;
+  std::deque<TestTask> tasks_;
+  std::unique_ptr<FakeDevice> fake_;
+  std::unique_ptr<TestModel> model_;
+  std::unique_ptr<DeviceWorker> worker_;
+};
+
+TEST_F(WorkerBatchesTest, AStagedRequestIsCancelledAtOnceAndBecomesPadding) {
+  StageABatch();
+  worker_->Cancel(1, tasks_[1]);
+  EXPECT_THAT(tasks_[1].Await(), StatusIs(absl::StatusCode::kCancelled));
+  fake_->Finish();
+  fake_->AwaitLaunches(2);
+  EXPECT_THAT(fake_->launch_log()[1].tags, ElementsAre(20, 20, 20, 21));
+  fake_->FinishAll();
+  EXPECT_THAT(tasks_[2].Await(), IsOk());
+  EXPECT_THAT(tasks_[2].rows_answered(), ElementsAre(20, 21));
+}
+
+TEST_F(WorkerBatchesTest, ABatchWithoutALiveRequestIsNeverSubmitted) {
+  StageABatch();
+  worker_->Cancel(1, tasks_[1]);
+  worker_->Cancel(1, tasks_[2]);
+  fake_->Finish();
+  EXPECT_THAT(tasks_[0].Await(), IsOk());
+  TestTask& next = Offer(30);
+  fake_->AwaitLaunches(2);
+  EXPECT_THAT(fake_->launch_log()[1].tags, ElementsAre(30));
+  fake_->FinishAll();
+  EXPECT_THAT(next.Await(), IsOk());
+}
+
+TEST_F(WorkerBatchesTest, AStagedRequestExpiresWhenItsTimeHasCome) {
+  Start(TestConfig({1, 4}));
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  TestTask& timed = tasks_.emplace_back(10, 2);
+  timed.Timeout(absl::Milliseconds(5), clock_.Now());
+  ASSERT_THAT(worker_->Offer(1, timed), IsOk());
+  Offer(20, 2);
+  AwaitSlots(2);
+  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(5));
+  clock_.Advance(absl::Milliseconds(5));
+  EXPECT_THAT(timed.Await(), StatusIs(absl::StatusCode::kDeadlineExceeded));
+  fake_->FinishAll();
+  EXPECT_THAT(tasks_[2].Await(), IsOk());
+}
+
+TEST_F(WorkerBatchesTest, StagedRequestsCountInTheQueuesBound) {
+  ModelConfig config = TestConfig({1, 4});
+  config.batch.max_queue_requests = 2;
+  Start(std::move(config));
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  Offer(10, 2);
+  Offer(20, 2);
+  AwaitSlots(2);
+  TestTask refused(30);
+  EXPECT_THAT(worker_->Offer(1, refused),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  fake_->FinishAll();
+  EXPECT_THAT(tasks_[2].Await(), IsOk());
+}
+
+TEST_F(WorkerBatchesTest, OnePoisonedRequestDoesNotFailItsBatchMates) {
+  ModelConfig config = TestConfig({1, 2});
+  config.batch.max_queue_delay = absl::Seconds(10);
+  Start(std::move(config), FakeRun::kInstant);
+  TestTask& bad = tasks_.emplace_back(1);
+  bad.inputs[0].pieces[0] = bad.inputs[0].pieces[0].first(3);
+  ASSERT_THAT(worker_->Offer(1, bad), IsOk());
+  TestTask& good = Offer(2);
+  EXPECT_THAT(bad.Await(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("model 'm'"), HasSubstr("input 'x'"))));
+  EXPECT_THAT(good.Await(), IsOk());
+  EXPECT_THAT(good.rows_answered(), ElementsAre(2));
+}
+
+TEST_F(WorkerBatchesTest, AFailedRunFailsItsRequestsAndNoOthers) {
+  Start(TestConfig({1}));
+  TestTask& failed = Offer(1);
+  fake_->Finish(absl::InternalError("kernel fault"));
+  EXPECT_THAT(failed.Await(), StatusIs(absl::StatusCode::kInternal,
+                                       AllOf(HasSubstr("model 'm' version 1"),
+                                             HasSubstr("kernel fault"))));
+  TestTask& next = Offer(2);
+  fake_->Finish();
+  EXPECT_THAT(next.Await(), IsOk());
+}
+
+TEST_F(WorkerBatchesTest, AFailedSubmitIsAnsweredAndFreesItsSlot) {
+  Start(TestConfig({1}), FakeRun::kInstant);
+  fake_->FailSubmit(absl::UnavailableError("device lost"));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(Offer(i).Await(), StatusIs(absl::StatusCode::kUnavailable,
+                                           HasSubstr("device lost")));
+  }
+  fake_->FailSubmit(absl::OkStatus());
+  EXPECT_THAT(Offer(9).Await(), IsOk());
+}
+
+TEST_F(WorkerBatchesTest, StagesAreStampedInOrder) {
+  Start(TestConfig({1}), FakeRun::kInstant);
+  TestTask& task = Offer(1);
+  ASSERT_THAT(task.Await(), IsOk());
+  const StageTimes times = task.times();
+  EXPECT_LE(times.enqueued, times.picked);
+  EXPECT_LE(times.picked, times.gathered);
+  EXPECT_LE(times.gathered, times.computed);
+  EXPECT_NE(times.enqueued, absl::InfinitePast());
+}
+
+TEST_F(WorkerBatchesTest, CountsEachBatchOnce) {
+  Start(TestConfig({1, 4}), FakeRun::kInstant);
+  ASSERT_THAT(Offer(1, 3).Await(), IsOk());
+  tasks_[0].DropOutput();
+  ASSERT_TRUE(worker_->Stop(absl::InfiniteFuture()));
+  EXPECT_EQ(Value("reprise_batches_total"), 1);
+  EXPECT_EQ(Value("reprise_batches_total", "size", "4"), 1);
+  EXPECT_EQ(Value("reprise_batch_rows"), 1);
+  EXPECT_EQ(Value("reprise_padding_rows_total"), 1);
+  EXPECT_EQ(Value("reprise_queue_duration_seconds"), 1);
+  EXPECT_EQ(Value("reprise_cpu_busy_seconds_total", "phase", "graph"), 1);
+  EXPECT_EQ(Value("reprise_batch_dispatch_total", "reason", "free_slot"), 1);
+  EXPECT_EQ(Value("reprise_queue_requests"), 0);
+  EXPECT_EQ(Value("reprise_queue_bytes"), 0);
+  const ModelStatistics::Snapshot statistics =
+      model_->version().statistics().snapshot();
+  EXPECT_EQ(statistics.execution_count, 1);
+  EXPECT_EQ(statistics.batches.at(3).compute_infer.total, absl::Seconds(1));
+}
+
+}  // namespace
+}  // namespace reprise

@@ -1,0 +1,267 @@
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/worker/device_worker.h"
+#include "tests/testing/fake_clock.h"
+#include "tests/testing/fake_device.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/worker_testing.h"
+
+namespace reprise {
+namespace {
+
+using ::reprise::testing::FakeClock;
+using ::reprise::testing::FakeDevice;
+using ::reprise::testing::FakeDeviceOptions;
+using ::reprise::testing::FakeLaunch;
+using ::reprise::testing::FakeRun;
+using ::reprise::testing::IsOk;
+using ::reprise::testing::StatusIs;
+using ::reprise::testing::TestConfig;
+using ::reprise::testing::TestModel;
+using ::reprise::testing::TestSignature;
+using ::reprise::testing::TestTask;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// When the worker looks, and what for: one model "m" on a device whose runs the
+// test ends.
+class WorkerLoopTest : public ::testing::Test {
+ protected:
+  // The worker waits for the outputs that it gave out.
+  ~WorkerLoopTest() override {
+    fake_->FinishAll();
+    worker_->Stop(clock_.Now());
+    for (TestTask& task : tasks_) task.DropOutput();
+  }
+
+  void Start(ModelConfig config, FakeDeviceOptions options) {
+    fake_ = std::make_unique<FakeDevice>(clock_, std::move(options));
+    model_ = std::make_unique<TestModel>(1, std::move(config));
+    auto worker = DeviceWorker::Create(fake_->factory(), {}, clock_, registry_);
+    ASSERT_THAT(worker, IsOk());
+    worker_ = *std::move(worker);
+    worker_->Add(model_->Make(*fake_));
+  }
+
+  TestTask& Offer(int64_t tag, int rows = 1) {
+    TestTask& task = tasks_.emplace_back(tag, rows);
+    EXPECT_THAT(worker_->Offer(1, task), IsOk());
+    return task;
+  }
+
+  FakeClock clock_;
+  prometheus::Registry registry_;
+  std::deque<TestTask> tasks_;
+  std::unique_ptr<FakeDevice> fake_;
+  std::unique_ptr<TestModel> model_;
+  std::unique_ptr<DeviceWorker> worker_;
+};
+
+TEST_F(WorkerLoopTest, WithoutADelayALoneRequestRunsAtOnce) {
+  Start(TestConfig(), {.run = FakeRun::kInstant});
+  EXPECT_THAT(Offer(1).Await(), IsOk());  // the clock stands still
+}
+
+TEST_F(WorkerLoopTest, ALoneRequestRunsWhenItsDelayIsOver) {
+  ModelConfig config = TestConfig();
+  config.batch.max_queue_delay = absl::Milliseconds(3);
+  Start(std::move(config), {.run = FakeRun::kInstant});
+  const absl::Time due = clock_.Now() + absl::Milliseconds(3);
+  TestTask& task = Offer(1);
+  clock_.AwaitDeadline(due);
+  EXPECT_EQ(fake_->launches(), 0);
+  clock_.Advance(absl::Milliseconds(3));
+  EXPECT_THAT(task.Await(), IsOk());
+  EXPECT_EQ(task.times().picked, due);
+}
+
+TEST_F(WorkerLoopTest, TheDelayEndsWhenTheBatchIsFull) {
+  ModelConfig config = TestConfig({1, 2, 4});
+  config.batch.max_queue_delay = absl::Seconds(10);
+  Start(std::move(config), {.run = FakeRun::kInstant});
+  for (int i = 0; i < 4; ++i) Offer(i);
+  for (TestTask& task : tasks_) EXPECT_THAT(task.Await(), IsOk());
+  EXPECT_EQ(fake_->launches(), 1);
+}
+
+TEST_F(WorkerLoopTest, TheDelayEndsAtAPreferredSize) {
+  ModelConfig config = TestConfig({1, 3, 8});
+  config.batch.max_queue_delay = absl::Seconds(10);
+  config.batch.preferred_sizes = {3};
+  Start(std::move(config), {.run = FakeRun::kInstant});
+  for (int i = 0; i < 3; ++i) Offer(i);
+  for (TestTask& task : tasks_) EXPECT_THAT(task.Await(), IsOk());
+  EXPECT_EQ(fake_->launch_log()[0].rows, 3);
+}
+
+TEST_F(WorkerLoopTest, WhatWaitsBehindARunGoesIntoOneBatch) {
+  Start(TestConfig(), {.run = FakeRun::kManual,
+                       .rung_time = [](int) { return absl::Seconds(1); }});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  for (int i = 1; i <= 4; ++i) Offer(i);
+  fake_->Finish();
+  fake_->AwaitLaunches(2);
+  EXPECT_EQ(fake_->launch_log()[1].rows, 4);
+  fake_->FinishAll();
+}
+
+TEST_F(WorkerLoopTest, ABatchIsSubmittedShortlyBeforeTheOneBeforeIsOver) {
+  Start(TestConfig(), {.run = FakeRun::kManual,
+                       .rung_time = [](int) { return absl::Seconds(1); }});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  const absl::Time decide =
+      clock_.Now() + absl::Seconds(1) - absl::Microseconds(100);
+  Offer(1);
+  EXPECT_EQ(fake_->launches(), 1);
+  clock_.Advance(absl::Milliseconds(999));
+  EXPECT_EQ(fake_->launches(), 1);
+  Offer(2);
+  clock_.Advance(decide - clock_.Now());
+  fake_->AwaitLaunches(2);  // while the first runs
+  EXPECT_EQ(fake_->launch_log()[1].rows, 2);
+  EXPECT_FALSE(tasks_[0].done());
+  fake_->FinishAll();
+}
+
+TEST_F(WorkerLoopTest, BehindAShortRunTheNextIsSubmittedAtOnce) {
+  Start(TestConfig(), {.run = FakeRun::kManual, .rung_time = [](int) {
+                         return absl::Microseconds(10);
+                       }});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  Offer(1);
+  fake_->AwaitLaunches(2);
+  fake_->FinishAll();
+}
+
+TEST_F(WorkerLoopTest, ATimeoutIsAnsweredWhileALongBatchRuns) {
+  Start(TestConfig({1}), {.run = FakeRun::kManual,
+                          .rung_time = [](int) { return absl::Seconds(9); }});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  TestTask& task = tasks_.emplace_back(1);
+  task.Timeout(absl::Milliseconds(5), clock_.Now());
+  ASSERT_THAT(worker_->Offer(1, task), IsOk());
+  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(5));
+  EXPECT_FALSE(task.done());
+  clock_.Advance(absl::Milliseconds(5));
+  EXPECT_THAT(task.Await(), StatusIs(absl::StatusCode::kDeadlineExceeded,
+                                     HasSubstr("timeout of 5000 us")));
+  EXPECT_FALSE(tasks_[0].done());
+  fake_->FinishAll();
+  EXPECT_THAT(tasks_[0].Await(), IsOk());
+  EXPECT_EQ(fake_->launches(), 1);
+}
+
+TEST_F(WorkerLoopTest, AGrpcDeadlineIsAnsweredWhenItPasses) {
+  Start(TestConfig({1}), {.run = FakeRun::kManual,
+                          .rung_time = [](int) { return absl::Seconds(9); }});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  TestTask& task = tasks_.emplace_back(1);
+  task.Deadline(clock_.Now() + absl::Milliseconds(7));
+  ASSERT_THAT(worker_->Offer(1, task), IsOk());
+  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(7));
+  clock_.Advance(absl::Milliseconds(7));
+  EXPECT_THAT(task.Await(), StatusIs(absl::StatusCode::kDeadlineExceeded,
+                                     HasSubstr("request deadline")));
+  fake_->FinishAll();
+}
+
+TEST_F(WorkerLoopTest, WithASloTheHopelessAreRefusedAtOnce) {
+  ModelConfig config = TestConfig({1});
+  config.batch.slo = absl::Seconds(10);
+  Start(std::move(config), {.run = FakeRun::kManual,
+                            .rung_time = [](int) { return absl::Seconds(4); }});
+  TestTask hopeless(1);
+  hopeless.Deadline(clock_.Now() + absl::Seconds(3));
+  EXPECT_THAT(worker_->Offer(1, hopeless),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+}
+
+TEST_F(WorkerLoopTest, TwoLanesRunTwoBatches) {
+  ModelConfig config = TestConfig({1});
+  config.instances = 2;
+  Start(std::move(config), {.run = FakeRun::kManual,
+                            .rung_time = [](int) { return absl::Seconds(1); }});
+  Offer(0);
+  Offer(1);
+  fake_->AwaitLaunches(2);
+  EXPECT_NE(fake_->launch_log()[0].lane, fake_->launch_log()[1].lane);
+  fake_->Finish(absl::OkStatus(), fake_->launch_log()[1].lane);
+  clock_.Advance(absl::Seconds(1));  // the second is over before the first
+  EXPECT_THAT(tasks_[1].Await(), IsOk());
+  EXPECT_FALSE(tasks_[0].done());
+  fake_->FinishAll();
+  EXPECT_THAT(tasks_[0].Await(), IsOk());
+}
+
+TEST_F(WorkerLoopTest, WithOrderKeptTheFastLaneWaitsForTheSlowOne) {
+  ModelConfig config = TestConfig({1});
+  config.instances = 2;
+  config.batch.preserve_ordering = true;
+  Start(std::move(config), {.run = FakeRun::kManual,
+                            .slots = 8,
+                            .rung_time = [](int) { return absl::Seconds(1); }});
+  Offer(0);
+  Offer(1);
+  fake_->AwaitLaunches(2);
+  const std::vector<FakeLaunch> log = fake_->launch_log();
+  fake_->Finish(absl::OkStatus(), log[1].lane);
+  clock_.Advance(absl::Seconds(1));
+  Offer(2);  // takes the lane that is free now
+  fake_->AwaitLaunches(3);
+  EXPECT_FALSE(tasks_[1].done());
+  fake_->Finish(absl::OkStatus(), log[0].lane);
+  EXPECT_THAT(tasks_[0].Await(), IsOk());
+  EXPECT_THAT(tasks_[1].Await(), IsOk());
+  EXPECT_FALSE(tasks_[2].done());
+  fake_->FinishAll();
+  EXPECT_THAT(tasks_[2].Await(), IsOk());
+}
+
+TEST_F(WorkerLoopTest, AHeldReplyThatHoldsTheLastSlotOnlyDelays) {
+  Start(TestConfig({1}), {.run = FakeRun::kInstant, .slots = 1});
+  TestTask& first = Offer(0);
+  EXPECT_THAT(first.Await(), IsOk());
+  EXPECT_FALSE(first.plentiful());
+  TestTask& second = Offer(1);
+  EXPECT_FALSE(second.done());
+  first.DropOutput();
+  EXPECT_THAT(second.Await(), IsOk());
+}
+
+TEST_F(WorkerLoopTest, FreeSlotsArePlentiful) {
+  Start(TestConfig({1}), {.run = FakeRun::kInstant, .slots = 3});
+  TestTask& task = Offer(0);
+  EXPECT_THAT(task.Await(), IsOk());
+  EXPECT_TRUE(task.plentiful());
+}
+
+TEST_F(WorkerLoopTest, PrioritiesRunFirst) {
+  ModelConfig config = TestConfig({1});
+  config.batch.priority_levels = 2;
+  config.batch.default_priority = 2;
+  Start(std::move(config), {.run = FakeRun::kManual,
+                            .rung_time = [](int) { return absl::Seconds(1); }});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  Offer(1);
+  TestTask& urgent = tasks_.emplace_back(2);
+  ASSERT_THAT(worker_->Offer(1, urgent.Priority(1)), IsOk());
+  fake_->Finish();
+  fake_->AwaitLaunches(2);
+  EXPECT_THAT(fake_->launch_log()[1].tags, ElementsAre(2));
+  fake_->FinishAll();
+}
+
+}  // namespace
+}  // namespace reprise
