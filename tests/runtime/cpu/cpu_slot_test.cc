@@ -1,0 +1,74 @@
+#include "runtime/cpu/cpu_slot.h"
+
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/base/thread.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::cpu {
+namespace {
+
+using ::reprise::testing::IsOk;
+using ::reprise::testing::StatusIs;
+
+Signature TwoInputs() {
+  Signature signature;
+  signature.batched = true;
+  signature.inputs = {
+      {.name = "a", .dims = {3}, .symbols = {""}},
+      {.name = "b", .dtype = DType::kInt64, .dims = {}, .symbols = {}}};
+  signature.outputs = {{.name = "y", .dims = {5}, .symbols = {""}}};
+  return signature;
+}
+
+TEST(CpuSlotTest, LaysTensorsOutAlignedAndApart) {
+  auto layout = MakeSlotLayout(TwoInputs(), 4);
+  ASSERT_THAT(layout, IsOk());
+  EXPECT_EQ(layout->inputs[0].row_bytes, 12);
+  EXPECT_EQ(layout->inputs[0].bytes, 48);
+  EXPECT_EQ(layout->inputs[1].offset, 64);
+  EXPECT_EQ(layout->outputs[0].offset, 128);
+  EXPECT_EQ(layout->bytes, 128 + 128);
+}
+
+TEST(CpuSlotTest, RefusesSizesThatOverflow) {
+  Signature signature = TwoInputs();
+  signature.inputs[0].dims = {int64_t{1} << 62};
+  EXPECT_THAT(MakeSlotLayout(signature, 4),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(CpuSlotTest, ThePoolIsBoundedAndTakesBackFromAnyThread) {
+  const SlotLayout layout = MakeSlotLayout(TwoInputs(), 4).value();
+  SlotPool pool;
+  pool.Add(2);
+  pool.Require(layout);
+  SlotLease first(pool.Acquire(layout));
+  SlotLease second(pool.Acquire(layout));
+  EXPECT_EQ(pool.Acquire(layout), nullptr);
+  EXPECT_NE(first->input(0).data(), second->input(0).data());
+  EXPECT_EQ(first->input(0).size(), 48);
+  EXPECT_EQ(first->output(0).size(), 80);
+  Thread("other", [&] { first.Reset(); }).Join();
+  EXPECT_NE(pool.Acquire(layout), nullptr);
+}
+
+TEST(CpuSlotTest, ASlotInUseIsGrownWhenItIsLentAgain) {
+  const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
+  const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
+  SlotPool pool;
+  pool.Add(1);
+  pool.Require(small);
+  SlotLease lease(pool.Acquire(small));
+  pool.Require(large);
+  lease->input(0)[11] = std::byte{1};  // still its own
+  lease.Reset();
+  lease = SlotLease(pool.Acquire(large));
+  EXPECT_EQ(lease->output(0).size(), 20000);
+  lease->input(0)[11999] = std::byte{1};
+}
+
+}  // namespace
+}  // namespace reprise::cpu
