@@ -41,6 +41,13 @@ class JudgeTest(unittest.TestCase):
         for facts in ({"name": "", "list": ["x"]}, {"name": "n", "list": ["y"]}, {"name": "n", "list": ["x", "y"]}, {"name": "n"}):
             self.assertEqual(len(faults({"a": dict(answer, facts=facts)}, {"a": OK}, [entry])), 1)
 
+    def test_a_fact_that_is_left_out_stands_for_null(self):
+        entry = Entry("chosen", ["a"], "OK", {"name": "n"})
+        answer = {"code": "OK", "message": False, "facts": {"name": "n", "scheduling": None}}
+        self.assertEqual(faults({"a": answer}, {"a": OK}, [entry]), [])
+        answer["facts"]["scheduling"] = "dynamic_batching"
+        self.assertEqual(len(faults({"a": answer}, {"a": OK}, [entry])), 1)
+
     def test_a_listed_case_that_answers_as_triton_must_leave_the_list(self):
         self.assertIn("answers as Triton does", faults({"a": BAD}, {"a": BAD}, [Entry("chosen", ["a"], "NOT_FOUND", {})])[0])
 

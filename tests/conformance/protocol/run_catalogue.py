@@ -29,8 +29,6 @@ MODES = {
     "none": [],
     "explicit": ["--model-control-mode=explicit", "--load-model=id_int32", "--load-model=id_fp32", "--load-model=simple"],
 }
-# 300 MiB go through one request of the catalogue.
-LARGE_MESSAGES = "--grpc-max-message-bytes=2147483647"
 QUEUED = """dynamic_batching {
   priority_levels: 2 default_priority_level: 1
   default_queue_policy { max_queue_size: 1 default_timeout_microseconds: 100000 allow_timeout_override: true }
@@ -58,7 +56,7 @@ def make_models(catalogue, out):
 
 
 def ask(a, mode, repository, out):
-    with Daemon(a.daemon, repository, *DELAY, *MODES[mode], LARGE_MESSAGES) as daemon:
+    with Daemon(a.daemon, repository, *DELAY, *MODES[mode]) as daemon:
         command = [sys.executable, a.catalogue / "answers.py", daemon.address, out / "answers.json", "--mode", mode,
                    "--repository-name", repository.name, "--texts", out / f"texts-{mode}.json"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
