@@ -16,8 +16,7 @@ void Add(Table& table, std::initializer_list<absl::string_view> names,
   for (const absl::string_view name : names) table[name] = make;
 }
 
-Table MakeTable() {
-  Table table;
+void AddElementwise(Table& table) {
   Add(table, {"Abs",         "Acos",      "Acosh",      "Asin",
               "Asinh",       "Atan",      "Atanh",      "Ceil",
               "Celu",        "Cos",       "Cosh",       "Elu",
@@ -42,6 +41,9 @@ Table MakeTable() {
   Add(table, {"Sum", "Mean", "Max", "Min"}, MakeVariadic);
   Add(table, {"Where"}, MakeWhere);
   Add(table, {"Cast", "CastLike"}, MakeCast);
+}
+
+void AddOthers(Table& table) {
   Add(table, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"},
       MakeCopy);
   Add(table, {"Dropout"}, MakeDropout);
@@ -82,6 +84,12 @@ Table MakeTable() {
   Add(table, {"Conv"}, MakeConv);
   Add(table, {"MatMul"}, MakeMatMul);
   Add(table, {"Gemm"}, MakeGemm);
+}
+
+Table MakeTable() {
+  Table table;
+  AddElementwise(table);
+  AddOthers(table);
   return table;
 }
 
