@@ -215,6 +215,19 @@ class Decoder {
     return absl::OkStatus();
   }
 
+  // What `classification` asks for; 0: the tensor itself.
+  static absl::StatusOr<int64_t> ReadOutputParameters(
+      const TensorSpec& spec, const InferRequest::Output& output) {
+    REPRISE_RETURN_IF_ERROR(CheckNoSharedMemory(output.parameters));
+    REPRISE_ASSIGN_OR_RETURN(const int64_t top_k,
+                             ReadClassification(output.parameters));
+    if (top_k > 0 && spec.dtype == DType::kString) {
+      return absl::InvalidArgumentError(
+          "classification needs numbers, the output is BYTES");
+    }
+    return top_k;
+  }
+
   absl::Status TakeOutputs() {
     const size_t count = signature_.outputs.size();
     absl::InlinedVector<int64_t, 8> wanted(count,
@@ -226,16 +239,12 @@ class Decoder {
                                     ", expected ", NamesOf(signature_.outputs),
                                     ","));
       }
-      const std::string where = absl::StrCat("model '", model_.name(),
-                                             "', output '", output.name, "'");
-      REPRISE_RETURN_IF_ERROR(
-          Annotate(CheckNoSharedMemory(output.parameters), where));
-      absl::StatusOr<int64_t> top_k = ReadClassification(output.parameters);
-      if (!top_k.ok()) return Annotate(top_k.status(), where);
       const TensorSpec& spec = signature_.outputs[static_cast<size_t>(k)];
-      if (*top_k > 0 && spec.dtype == DType::kString) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            where, ": classification needs numbers, the output is BYTES"));
+      absl::StatusOr<int64_t> top_k = ReadOutputParameters(spec, output);
+      if (!top_k.ok()) {
+        return Annotate(top_k.status(),
+                        absl::StrCat("model '", model_.name(), "', output '",
+                                     output.name, "'"));
       }
       wanted[static_cast<size_t>(k)] = *top_k;
     }

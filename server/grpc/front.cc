@@ -94,9 +94,11 @@ absl::Status GrpcFront::Listen(const GrpcOptions& options) {
   builder.RegisterService(&health_service_);
   builder.RegisterService(&reflection_);
   builder.RegisterService(&old_reflection_);
+  builder.RegisterAsyncGenericService(&unserved_);
   queue_ = builder.AddCompletionQueue();
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) return WhyNotListening(options);
+  if (server_ == nullptr)
+    return WhyNotListening({options.address, options.port, "gRPC"});
   if (IsUnixTarget(target_)) {
     port_ = 0;
   } else {
@@ -126,6 +128,7 @@ void GrpcFront::PostCalls(const GrpcOptions& options) {
   PostWatch(*watch_);
   PostReflection(reflection_, *queue_);
   PostReflection(old_reflection_, *queue_);
+  PostUnimplemented(unserved_, *queue_);
   for (int i = 0; i < options.threads; ++i) {
     pollers_.emplace_back("grpc", [this] { Poll(); });
   }

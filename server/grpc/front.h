@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/completion_queue.h"
+#include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/server.h"
 #include "prometheus/registry.h"
 #include "proto/health.grpc.pb.h"
@@ -25,6 +26,7 @@
 #include "server/grpc/reflection.h"
 #include "server/grpc/reply_thread.h"
 #include "server/grpc/slow_log.h"
+#include "server/grpc/unimplemented.h"
 #include "server/grpc/work_threads.h"
 
 namespace reprise {
@@ -95,6 +97,7 @@ class GrpcFront {
   grpc::health::v1::Health::AsyncService health_service_;
   ReflectionService reflection_;
   ReflectionService old_reflection_;
+  grpc::AsyncGenericService unserved_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   InferContext infer_;

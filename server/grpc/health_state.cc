@@ -16,9 +16,7 @@ Serving HealthState::Of(absl::string_view service) const {
   if (service == "readiness" || service == "inference.GRPCInferenceService") {
     return Ready() ? Serving::kServing : Serving::kNotServing;
   }
-  if (registry_.Acquire(service, "").ok()) {
-    return draining_ ? Serving::kNotServing : Serving::kServing;
-  }
+  if (registry_.Acquire(service, "").ok()) return Serving::kServing;
   return IsKnownModel(service) ? Serving::kNotServing
                                : Serving::kUnknownService;
 }

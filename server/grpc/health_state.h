@@ -22,9 +22,8 @@ class HealthState {
   // All required models are ready and the server is not draining.
   bool Ready() const { return !draining_ && manager_.Ready(); }
 
-  // From now on the server is not ready, and no model is.
+  // From now on the server is not ready; its models may be.
   void StartDraining() { draining_ = true; }
-  bool draining() const { return draining_; }
 
   // "" and "liveness": the process can answer. "readiness" and the inference
   // service: Ready. The name of a model: whether it has a ready version.

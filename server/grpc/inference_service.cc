@@ -78,7 +78,7 @@ absl::Status ModelReady(const ServiceContext& context,
   const absl::Status status =
       context.registry.Acquire(request.name(), request.version()).status();
   if (status.ok()) {
-    response->set_ready(!context.health.draining());
+    response->set_ready(true);
     return status;
   }
   const bool known = absl::IsUnavailable(status) ||

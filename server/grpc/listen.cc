@@ -91,18 +91,18 @@ void ApplyOptions(const GrpcOptions& options, grpc::ServerBuilder& builder) {
   }
 }
 
-absl::Status WhyNotListening(const GrpcOptions& options) {
-  const std::string target = TargetOf(options.address, options.port);
+absl::Status WhyNotListening(const ListenTarget& target) {
+  const std::string where = TargetOf(target.address, target.port);
   std::string reason;
-  if (!IsUnixTarget(target)) {
-    std::string host = options.address;
+  if (!IsUnixTarget(where)) {
+    std::string host = target.address;
     if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
       host = host.substr(1, host.size() - 2);
     }
-    reason = BindError(host, options.port);
+    reason = BindError(host, target.port);
   }
   return absl::UnavailableError(
-      absl::StrCat("cannot listen on ", target, " for gRPC",
+      absl::StrCat("cannot listen on ", where, " for ", target.purpose,
                    reason.empty() ? "" : ": ", reason));
 }
 

@@ -17,8 +17,13 @@ bool IsUnixTarget(absl::string_view target);
 // Message limits, memory, keepalive.
 void ApplyOptions(const GrpcOptions& options, grpc::ServerBuilder& builder);
 
-// Why `options` cannot be listened on, found by trying: gRPC itself does not
-// say. UNAVAILABLE, always.
-absl::Status WhyNotListening(const GrpcOptions& options);
+struct ListenTarget {
+  std::string address;
+  int port;
+  const char* purpose;  // "gRPC"
+};
+// Why it cannot be listened on, found by trying: the libraries do not say.
+// UNAVAILABLE, always.
+absl::Status WhyNotListening(const ListenTarget& target);
 
 }  // namespace reprise

@@ -19,7 +19,7 @@ namespace reprise {
 using Inference = inference::GRPCInferenceService;
 
 // ModelInfer as raw bytes; the other RPCs that are served parsed. Those marked
-// generic are not served: gRPC answers them UNIMPLEMENTED.
+// generic are not served: they go where unknown methods go (unimplemented.h).
 using UnservedMethods = Inference::WithGenericMethod_ModelStreamInfer<
     Inference::WithGenericMethod_SystemSharedMemoryStatus<
         Inference::WithGenericMethod_SystemSharedMemoryRegister<

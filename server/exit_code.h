@@ -1,0 +1,14 @@
+// How the daemon ends.
+#pragma once
+
+namespace reprise {
+
+enum class ExitCode {
+  kOk = 0,
+  kCannotStart = 1,     // a port, a device, or a model with --exit-on-error
+  kBadCommandLine = 2,  // flags, or the file of --config
+  kExitTimeout = 3,     // --exit-timeout-secs: not everything was answered
+  kSecondSignal = 143,  // a second SIGTERM or SIGINT
+};
+
+}  // namespace reprise

@@ -1,0 +1,267 @@
+#include "server/flags.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "server/config_file.h"
+#include "server/flag_table.h"
+
+namespace reprise {
+namespace {
+
+constexpr size_t kWidth = 78;
+constexpr size_t kIndent = 6;
+
+const Flag* FindFlag(absl::string_view name) {
+  for (const FlagGroup& group : FlagTable()) {
+    for (const Flag& flag : group.flags) {
+      if (flag.name == name) return &flag;
+    }
+  }
+  return nullptr;
+}
+
+// Edit distance, for suggestions.
+size_t Distance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// Flags of Triton's that stand for what Reprise does not have.
+bool IsOnlyTritons(absl::string_view name) {
+  constexpr absl::string_view kPrefixes[] = {
+      "http-",         "allow-http",     "backend-",   "trace-",
+      "rate-limit",    "pinned-memory-", "cuda-",      "cache-",
+      "vertex-ai-",    "sagemaker-",     "allow-sage", "allow-vertex",
+      "host-policy",   "min-supported-", "allow-grpc", "allow-gpu-metrics",
+      "buffer-manager"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [name](absl::string_view prefix) {
+                       return absl::StartsWith(name, prefix);
+                     });
+}
+
+std::string UnknownFlag(absl::string_view name) {
+  const std::string fault = absl::StrCat("unknown flag --", name);
+  if (IsOnlyTritons(name)) {
+    return absl::StrCat(fault, ": it is Triton's and has no counterpart here");
+  }
+  const Flag* best = nullptr;
+  size_t distance = 5;
+  for (const FlagGroup& group : FlagTable()) {
+    for (const Flag& flag : group.flags) {
+      size_t d = Distance(name, flag.name);
+      if (name.size() > 4 && absl::StartsWith(flag.name, name)) d = 1;
+      if (d >= distance) continue;
+      best = &flag;
+      distance = d;
+    }
+  }
+  if (best == nullptr) return absl::StrCat(fault, "; --help lists them");
+  return absl::StrCat(fault, "; did you mean --", best->name, "?");
+}
+
+bool IsBoolWord(absl::string_view text) {
+  return text == "true" || text == "false" || text == "1" || text == "0";
+}
+
+// What was said, before it is understood.
+struct Said {
+  Command command = Command::kServe;
+  std::string config;
+  Settings settings;
+  std::vector<std::string> faults;
+};
+
+class ArgReader {
+ public:
+  explicit ArgReader(std::span<const char* const> args) : args_(args) {}
+
+  Said Read() {
+    while (next_ < args_.size()) One(args_[next_++]);
+    return std::move(said_);
+  }
+
+ private:
+  void One(absl::string_view arg) {
+    if (arg == "-h" || arg == "--help") {
+      said_.command = Command::kHelp;
+      return;
+    }
+    if (arg == "--version") {
+      said_.command = Command::kVersion;
+      return;
+    }
+    if (!absl::ConsumePrefix(&arg, "--") || arg.empty()) {
+      said_.faults.push_back(
+          absl::StrCat("unexpected argument '", arg, "'; flags begin with --"));
+      return;
+    }
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(arg, absl::MaxSplits('=', 1));
+    std::string name(parts.first);
+    std::replace(name.begin(), name.end(), '_', '-');
+    const bool has_value = arg.size() > parts.first.size();
+    const Flag* const flag = FindFlag(name);
+    if (flag == nullptr && name != "config") {
+      said_.faults.push_back(UnknownFlag(name));
+      return;
+    }
+    std::string value(parts.second);
+    if (!has_value && !TakeValue(flag, name, &value)) return;
+    if (name == "config") {
+      said_.config = value;
+    } else {
+      said_.settings.emplace_back(name, value);
+    }
+  }
+
+  // The value of a flag without '='.
+  bool TakeValue(const Flag* flag, const std::string& name,
+                 std::string* value) {
+    const bool more = next_ < args_.size();
+    if (flag != nullptr && flag->is_switch()) {
+      *value = more && IsBoolWord(args_[next_]) ? args_[next_++] : "true";
+      return true;
+    }
+    if (!more) {
+      said_.faults.push_back(absl::StrCat("--", name, " needs a value"));
+      return false;
+    }
+    *value = args_[next_++];
+    return true;
+  }
+
+  const std::span<const char* const> args_;
+  size_t next_ = 0;
+  Said said_;
+};
+
+void Apply(const Settings& settings, ServerOptions* options,
+           std::vector<std::string>* faults) {
+  for (const auto& [name, value] : settings) {
+    const Flag* const flag = FindFlag(name);
+    if (flag == nullptr) {
+      faults->push_back(UnknownFlag(name));
+      continue;
+    }
+    if (const absl::Status status = flag->set(value, *options); !status.ok()) {
+      faults->push_back(absl::StrCat("--", name, "=", value, ": ",
+                                     std::string(status.message())));
+    }
+  }
+}
+
+// The file's settings without those that the command line has, too.
+Settings WithoutSaid(const Settings& file, const Settings& said) {
+  Settings kept;
+  for (const auto& setting : file) {
+    const bool again = std::any_of(
+        said.begin(), said.end(),
+        [&](const auto& other) { return other.first == setting.first; });
+    if (!again) kept.push_back(setting);
+  }
+  return kept;
+}
+
+void AppendWrapped(absl::string_view text, std::string* out) {
+  const std::string indent(kIndent, ' ');
+  std::string line = indent;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    if (line.size() > kIndent && line.size() + 1 + word.size() > kWidth) {
+      absl::StrAppend(out, line, "\n");
+      line = indent;
+    }
+    absl::StrAppend(&line, line.size() > kIndent ? " " : "", word);
+  }
+  absl::StrAppend(out, line, "\n");
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(
+    std::span<const char* const> args) {
+  Said said = ArgReader(args).Read();
+  CommandLine line;
+  line.command = said.command;
+  if (line.command != Command::kServe) return line;
+  if (!said.config.empty()) {
+    const absl::StatusOr<Settings> file = ReadConfigFile(said.config);
+    if (file.ok()) {
+      Apply(WithoutSaid(*file, said.settings), &line.options, &said.faults);
+    } else {
+      said.faults.push_back(
+          absl::StrCat("--config: ", std::string(file.status().message())));
+    }
+  }
+  Apply(said.settings, &line.options, &said.faults);
+  for (std::string& fault : Validate(line.options)) {
+    said.faults.push_back(std::move(fault));
+  }
+  if (said.faults.empty()) return line;
+  return absl::InvalidArgumentError(absl::StrJoin(said.faults, "\n"));
+}
+
+std::string HelpText() {
+  std::string out =
+      "reprised: serves ONNX models over gRPC (Open Inference Protocol v2)\n"
+      "\n"
+      "  reprised --model-repository=DIR [flags]   serve\n"
+      "  reprised check DIR [flags]                validate a repository; "
+      "exit 1 on faults\n"
+      "  reprised health [ADDRESS] [SERVICE]       ask a server; exit 0 if it "
+      "is serving\n"
+      "\n"
+      "Flags are --name=value or --name value; a switch may stand alone. "
+      "Defaults are\nin brackets.\n";
+  const ServerOptions defaults;
+  for (const FlagGroup& group : FlagTable()) {
+    absl::StrAppend(&out, "\n", group.title, "\n");
+    for (const Flag& flag : group.flags) {
+      const std::string value = flag.show(defaults);
+      absl::StrAppend(&out, "  --", flag.name,
+                      flag.is_switch() ? "" : absl::StrCat("=", flag.value),
+                      value.empty() ? "" : absl::StrCat("  [", value, "]"),
+                      "\n");
+      AppendWrapped(flag.help, &out);
+    }
+  }
+  absl::StrAppend(&out, "\nOther\n  --config=FILE\n");
+  AppendWrapped(
+      "Flags from a file, as lines 'name: value' or a JSON object; the command "
+      "line overrides them.",
+      &out);
+  absl::StrAppend(
+      &out,
+      "  --version\n  --help\n\nExit codes: 0 everything answered; 1 cannot "
+      "start; 2 bad flags; 3 exit timeout\nhit; 143 second signal.\n");
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> Effective(
+    const ServerOptions& options) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const FlagGroup& group : FlagTable()) {
+    for (const Flag& flag : group.flags) {
+      out.emplace_back(absl::StrCat("--", flag.name), flag.show(options));
+    }
+  }
+  return out;
+}
+
+}  // namespace reprise

@@ -1,0 +1,36 @@
+// The daemon's flags: one table, from which they are parsed, explained and
+// shown.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/options.h"
+
+namespace reprise {
+
+enum class Command { kServe, kHelp, kVersion };
+
+struct CommandLine {
+  Command command = Command::kServe;
+  ServerOptions options;
+};
+
+// `args` without the program's name. Understands --flag=value, --flag value,
+// and --flag alone where it is a yes or no; flags may be said in the file of
+// --config, which the command line overrides. INVALID_ARGUMENT lists every
+// fault, one a line: unknown flags, bad values, and what Validate finds.
+absl::StatusOr<CommandLine> ParseCommandLine(std::span<const char* const> args);
+
+// The whole of --help: groups, flags, values, defaults.
+std::string HelpText();
+
+// Every flag with its value in effect: {"--grpc-port", "8001"}.
+std::vector<std::pair<std::string, std::string>> Effective(
+    const ServerOptions& options);
+
+}  // namespace reprise

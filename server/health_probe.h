@@ -1,0 +1,16 @@
+// `reprised health`: asks a server for its health, for container probes.
+#pragma once
+
+#include <ostream>
+#include <span>
+
+namespace reprise {
+
+// Arguments: [ADDRESS] [SERVICE], with --connect-timeout and --rpc-timeout in
+// seconds, and --tls, --tls-ca-cert, --tls-client-cert, --tls-client-key.
+// Prints one line. Returns what grpc_health_probe would: 0 SERVING, 1 bad
+// arguments, 2 no connection, 3 the call failed, 4 not SERVING.
+int ProbeHealth(std::span<const char* const> args, std::ostream& out,
+                std::ostream& err);
+
+}  // namespace reprise

@@ -1,0 +1,135 @@
+#include "server/options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace reprise {
+namespace {
+
+using Faults = std::vector<std::string>;
+
+// Of sockaddr_un, with its terminator.
+constexpr size_t kMaxUnixPath = 107;
+
+bool IsDirectory(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+void CheckModels(const ModelManagerOptions& models, Faults* faults) {
+  if (models.repositories.empty() && models.model_path.empty()) {
+    faults->push_back(
+        "nothing to serve: give --model-repository=DIR, or --model-name=NAME "
+        "with --model-path=DIR");
+  }
+  if (models.model_name.empty() != models.model_path.empty()) {
+    faults->push_back("--model-name and --model-path go together");
+  }
+  if (!models.repositories.empty() && !models.model_path.empty()) {
+    faults->push_back("--model-repository and --model-path exclude each other");
+  }
+  for (const std::string& repository : models.repositories) {
+    if (!IsDirectory(repository)) {
+      faults->push_back(absl::StrCat("--model-repository: '", repository,
+                                     "' is not a directory"));
+    }
+  }
+  if (!models.load_models.empty() && models.mode != ControlMode::kExplicit) {
+    faults->push_back("--load-model needs --model-control-mode=explicit");
+  }
+  if (models.load_models.size() > 1 &&
+      std::count(models.load_models.begin(), models.load_models.end(), "*")) {
+    faults->push_back("--load-model=* must be the only --load-model");
+  }
+}
+
+void CheckAtLeast(absl::string_view flag, int64_t value, int64_t least,
+                  Faults* faults) {
+  if (value < least) {
+    faults->push_back(
+        absl::StrCat(flag, " must be at least ", least, ", got ", value));
+  }
+}
+
+void CheckPort(absl::string_view flag, int port, Faults* faults) {
+  if (port < 0 || port > 65535) {
+    faults->push_back(absl::StrCat(flag, " must be in 0..65535, got ", port));
+  }
+}
+
+void CheckAddresses(const ServerOptions& options, Faults* faults) {
+  const std::string& address = options.grpc.address;
+  CheckPort("--grpc-port", options.grpc.port, faults);
+  CheckPort("--metrics-port", options.metrics.port, faults);
+  if (absl::StartsWith(address, "unix:") && address.size() - 5 > kMaxUnixPath) {
+    faults->push_back(
+        absl::StrCat("--grpc-address: a socket's path has at "
+                     "most ",
+                     kMaxUnixPath, " bytes"));
+  }
+  if (address.empty() || options.metrics.address.empty()) {
+    faults->push_back("--grpc-address and --metrics-address may not be empty");
+  }
+  if (options.metrics.enabled && options.grpc.port != 0 &&
+      options.grpc.port == options.metrics.port &&
+      address == options.metrics.address) {
+    faults->push_back(absl::StrCat("--grpc-port and --metrics-port are both ",
+                                   options.grpc.port));
+  }
+}
+
+void CheckTls(const TlsOptions& tls, Faults* faults) {
+  if (!tls.enabled) {
+    if (tls.mutual)
+      faults->push_back("--grpc-use-ssl-mutual needs --grpc-use-ssl");
+    return;
+  }
+  if (tls.certificate.empty()) {
+    faults->push_back("--grpc-use-ssl needs --grpc-server-cert");
+  }
+  if (tls.key.empty()) {
+    faults->push_back("--grpc-use-ssl needs --grpc-server-key");
+  }
+  if (tls.mutual && tls.root.empty()) {
+    faults->push_back("--grpc-use-ssl-mutual needs --grpc-root-cert");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Validate(const ServerOptions& options) {
+  Faults faults;
+  CheckModels(options.models, &faults);
+  CheckAddresses(options, &faults);
+  CheckTls(options.grpc.tls, &faults);
+  CheckAtLeast("--grpc-infer-threads", options.grpc.threads, 1, &faults);
+  CheckAtLeast("--grpc-infer-posted-calls", options.grpc.posted_calls, 1,
+               &faults);
+  CheckAtLeast("--grpc-load-threads", options.grpc.load_threads, 1, &faults);
+  CheckAtLeast("--grpc-max-message-bytes", options.grpc.max_message_bytes, 1024,
+               &faults);
+  CheckAtLeast("--grpc-memory-bytes", options.grpc.memory_bytes,
+               options.grpc.max_message_bytes, &faults);
+  CheckAtLeast("--grpc-max-concurrent-streams",
+               options.grpc.max_concurrent_streams, 0, &faults);
+  CheckAtLeast("--cpu-threads", options.cpu_threads, 0, &faults);
+  CheckAtLeast("--default-max-batch-size",
+               options.models.default_max_batch_size, 1, &faults);
+  CheckAtLeast("--max-queue-requests", options.models.max_queue_requests, 1,
+               &faults);
+  CheckAtLeast("--max-queue-bytes", options.models.max_queue_bytes, 1, &faults);
+  CheckAtLeast("--model-load-thread-count", options.models.load_threads, 1,
+               &faults);
+  if (options.models.mode == ControlMode::kPoll &&
+      options.models.poll_interval <= absl::ZeroDuration()) {
+    faults.push_back("--repository-poll-secs must be above 0");
+  }
+  return faults;
+}
+
+}  // namespace reprise
