@@ -31,7 +31,8 @@ int MaxRows(const ServedModel& model) {
 }
 
 // INVALID_ARGUMENT unless the values are as many as the free dims, and each
-// in the range that the configuration gives.
+// in the range that the configuration gives. Without one a dim may be 0: the
+// tensor is then empty.
 absl::Status CheckDims(const ModelVersion& model, const VariantKey& key) {
   const std::vector<std::string>& symbols = model.signature().free_symbols;
   if (key.size() != symbols.size()) {
@@ -42,7 +43,7 @@ absl::Status CheckDims(const ModelVersion& model, const VariantKey& key) {
   for (size_t i = 0; i < key.size(); ++i) {
     const auto range = model.config().dims.find(symbols[i]);
     const DimRange allowed =
-        range == model.config().dims.end() ? DimRange{} : range->second;
+        range == model.config().dims.end() ? DimRange{.low = 0} : range->second;
     if (key[i] < allowed.low || key[i] > allowed.high) {
       return absl::InvalidArgumentError(absl::StrCat(
           "dim '", symbols[i], "' is ", key[i], ", served are ", allowed.low,
