@@ -19,6 +19,8 @@ using VariantKey = Dims;
 // tests.
 class BatchResult {
  public:
+  virtual ~BatchResult() = default;
+
   // Signature of the executable: every dim but the batch is bound. Valid while
   // a share is held.
   virtual const Signature& signature() const = 0;
@@ -29,7 +31,6 @@ class BatchResult {
 
  protected:
   friend class BatchOutput;
-  virtual ~BatchResult() = default;
   virtual void Ref() = 0;
   virtual void Unref() = 0;
 };

@@ -41,10 +41,8 @@ class BatchRun final : public BatchResult {
   // Called when the last share has gone, on the thread that dropped it.
   class Owner {
    public:
-    virtual void Recycle(BatchRun& run) = 0;
-
-   protected:
     virtual ~Owner() = default;
+    virtual void Recycle(BatchRun& run) = 0;
   };
 
   explicit BatchRun(Owner& owner) : owner_(owner) {}

@@ -146,20 +146,18 @@ void WorkerImpl::BuildOne(Variant& variant) {
     absl::MutexLock lock(&mu_);
     variant.building = false;
     served.building = false;
-    if (served.removing || !status.ok()) {
-      doomed_.push_back({.metrics = std::move(metrics),
-                         .executables = std::move(lanes),
-                         .served = nullptr});
-    }
-    if (!status.ok()) {
-      Refuse(variant, status, ended);
-    } else if (!served.removing) {
+    if (status.ok() && !served.removing) {
       variant.SetLadder(lanes.front()->ladder());
       variant.lanes = std::move(lanes);
       variant.metrics = std::move(metrics);
       variant.last_run = clock_.Now();
       served.metrics.variants_built->Increment();
+    } else {
+      doomed_.push_back({.metrics = std::move(metrics),
+                         .executables = std::move(lanes),
+                         .served = nullptr});
     }
+    if (!status.ok()) Refuse(variant, status, ended);
     wake = Notify();
   }
   WakeDevice(wake);
