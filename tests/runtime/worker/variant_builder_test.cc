@@ -210,6 +210,13 @@ TEST_F(VariantBuilderTest, DimsOutsideOfTheirRangeAreRefused) {
   Use(6);
 }
 
+TEST_F(VariantBuilderTest, ADimWithoutARangeMayBeZero) {
+  Start(TestConfig());
+  TestTask& task = Offer(1, 0);
+  EXPECT_THAT(task.Await(), IsOk());
+  EXPECT_EQ(built(), 1);
+}
+
 TEST_F(VariantBuilderTest, RemoveWaitsForABuildAndKeepsNothing) {
   Start(TestConfig());
   fake_.HoldPrepare(true);
