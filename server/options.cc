@@ -28,10 +28,10 @@ void CheckModels(const ModelManagerOptions& models, Faults* faults) {
         "with --model-path=DIR");
   }
   if (models.model_name.empty() != models.model_path.empty()) {
-    faults->push_back("--model-name and --model-path go together");
+    faults->emplace_back("--model-name and --model-path go together");
   }
   if (!models.repositories.empty() && !models.model_path.empty()) {
-    faults->push_back("--model-repository and --model-path exclude each other");
+    faults->emplace_back("--model-repository and --model-path exclude each other");
   }
   for (const std::string& repository : models.repositories) {
     if (!IsDirectory(repository)) {
@@ -40,11 +40,11 @@ void CheckModels(const ModelManagerOptions& models, Faults* faults) {
     }
   }
   if (!models.load_models.empty() && models.mode != ControlMode::kExplicit) {
-    faults->push_back("--load-model needs --model-control-mode=explicit");
+    faults->emplace_back("--load-model needs --model-control-mode=explicit");
   }
   if (models.load_models.size() > 1 &&
       std::count(models.load_models.begin(), models.load_models.end(), "*")) {
-    faults->push_back("--load-model=* must be the only --load-model");
+    faults->emplace_back("--load-model=* must be the only --load-model");
   }
 }
 
@@ -73,7 +73,7 @@ void CheckAddresses(const ServerOptions& options, Faults* faults) {
                      kMaxUnixPath, " bytes"));
   }
   if (address.empty() || options.metrics.address.empty()) {
-    faults->push_back("--grpc-address and --metrics-address may not be empty");
+    faults->emplace_back("--grpc-address and --metrics-address may not be empty");
   }
   if (options.metrics.enabled && options.grpc.port != 0 &&
       options.grpc.port == options.metrics.port &&
@@ -86,17 +86,17 @@ void CheckAddresses(const ServerOptions& options, Faults* faults) {
 void CheckTls(const TlsOptions& tls, Faults* faults) {
   if (!tls.enabled) {
     if (tls.mutual)
-      faults->push_back("--grpc-use-ssl-mutual needs --grpc-use-ssl");
+      faults->emplace_back("--grpc-use-ssl-mutual needs --grpc-use-ssl");
     return;
   }
   if (tls.certificate.empty()) {
-    faults->push_back("--grpc-use-ssl needs --grpc-server-cert");
+    faults->emplace_back("--grpc-use-ssl needs --grpc-server-cert");
   }
   if (tls.key.empty()) {
-    faults->push_back("--grpc-use-ssl needs --grpc-server-key");
+    faults->emplace_back("--grpc-use-ssl needs --grpc-server-key");
   }
   if (tls.mutual && tls.root.empty()) {
-    faults->push_back("--grpc-use-ssl-mutual needs --grpc-root-cert");
+    faults->emplace_back("--grpc-use-ssl-mutual needs --grpc-root-cert");
   }
 }
 
@@ -127,7 +127,7 @@ std::vector<std::string> Validate(const ServerOptions& options) {
                &faults);
   if (options.models.mode == ControlMode::kPoll &&
       options.models.poll_interval <= absl::ZeroDuration()) {
-    faults.push_back("--repository-poll-secs must be above 0");
+    faults.emplace_back("--repository-poll-secs must be above 0");
   }
   return faults;
 }

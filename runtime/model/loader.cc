@@ -240,6 +240,7 @@ absl::StatusOr<PreparedVersion> PrepareVersion(const ImportedVersion& imported,
   LoadOptions options;
   options.model = imported.text();
   options.precision = imported.config.precision;
+  options.may_drop_rungs = !imported.config.ladder_configured;
   REPRISE_ASSIGN_OR_RETURN(
       prepared.loaded,
       device.Load(imported.graph, imported.signature, options));

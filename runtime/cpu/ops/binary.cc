@@ -2,6 +2,7 @@
 #include "runtime/cpu/ops/binary.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -95,26 +96,54 @@ C CMod(C a, C b) {
   }
 }
 
-template <typename T, typename E>
-Kernel PowKernel(const KernelRequest& request) {
-  return {[loop = BinaryLoop(request)](const KernelArgs& args) {
-    const T* a = args.in<T>(0);
-    const E* b = args.in<E>(1);
+// Element `i` of an exponent of any dtype: one load a dtype, rather than one
+// kernel a pair of dtypes.
+using LoadExponent = double (*)(const std::byte* data, int64_t i);
+
+template <typename E>
+double LoadAs(const std::byte* data, int64_t i) {
+  return static_cast<double>(
+      static_cast<ComputeType<E>>(reinterpret_cast<const E*>(data)[i]));
+}
+
+template <typename T>
+void PowRow(const StridedLoop& loop, const T* base, double exponent, T* out) {
+  using C = ComputeType<T>;
+  const int64_t step_out = loop.inner_stride(0);
+  const int64_t step_base = loop.inner_stride(1);
+  for (int64_t i = 0; i < loop.inner(); ++i) {
+    const C x = static_cast<C>(base[i * step_base]);
+    if constexpr (std::is_same_v<C, float>) {
+      const auto e = static_cast<float>(exponent);
+      out[i * step_out] = e == 2.0F ? x * x : std::pow(x, e);
+    } else {
+      out[i * step_out] =
+          static_cast<T>(std::pow(static_cast<double>(x), exponent));
+    }
+  }
+}
+
+// Rows whose exponent is one value (Pow(x, 2) of a normalisation) are walked
+// as such; others element by element.
+template <typename T>
+Kernel PowKernel(const KernelRequest& request, LoadExponent load) {
+  StridedLoop loop = BinaryLoop(request);
+  StridedLoop one = loop;
+  one.dims[static_cast<size_t>(one.axes - 1)] = 1;
+  return {[loop, one, load](const KernelArgs& args) {
+    const T* base = args.in<T>(0);
+    const std::byte* exponents = args.in<std::byte>(1);
     T* out = args.out<T>(0);
+    const bool constant_row = loop.inner_stride(2) == 0;
     ForEachRow(loop, [&](const auto& at) {
+      if (constant_row) {
+        PowRow(loop, base + at[1], load(exponents, at[2]), out + at[0]);
+        return;
+      }
       for (int64_t i = 0; i < loop.inner(); ++i) {
-        const auto base =
-            static_cast<ComputeType<T>>(a[at[1] + i * loop.inner_stride(1)]);
-        const auto exponent =
-            static_cast<ComputeType<E>>(b[at[2] + i * loop.inner_stride(2)]);
-        T& y = out[at[0] + i * loop.inner_stride(0)];
-        if constexpr (std::is_same_v<ComputeType<T>, float>) {
-          const auto e = static_cast<float>(exponent);
-          y = e == 2.0F ? base * base : std::pow(base, e);
-        } else {
-          y = static_cast<T>(std::pow(static_cast<double>(base),
-                                      static_cast<double>(exponent)));
-        }
+        PowRow(one, base + at[1] + i * loop.inner_stride(1),
+               load(exponents, at[2] + i * loop.inner_stride(2)),
+               out + at[0] + i * loop.inner_stride(0));
       }
     });
   }};
@@ -132,14 +161,15 @@ absl::StatusOr<Kernel> MakeArithmetic(const KernelRequest& request) {
 }
 
 absl::StatusOr<Kernel> MakePow(const KernelRequest& request) {
+  REPRISE_ASSIGN_OR_RETURN(
+      const LoadExponent load,
+      VisitNumber(request.view.dtype(1),
+                  [](auto tag) -> absl::StatusOr<LoadExponent> {
+                    return LoadExponent{&LoadAs<typename decltype(tag)::type>};
+                  }));
   return VisitNumber(
-      request.view.dtype(0), [&](auto base) -> absl::StatusOr<Kernel> {
-        return VisitNumber(
-            request.view.dtype(1),
-            [&](auto exponent) -> absl::StatusOr<Kernel> {
-              return PowKernel<typename decltype(base)::type,
-                               typename decltype(exponent)::type>(request);
-            });
+      request.view.dtype(0), [&](auto tag) -> absl::StatusOr<Kernel> {
+        return PowKernel<typename decltype(tag)::type>(request, load);
       });
 }
 
