@@ -1,0 +1,118 @@
+#include "server/flags.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+absl::StatusOr<CommandLine> Parse(std::vector<std::string> args,
+                                  bool with_repository = true) {
+  if (with_repository) {
+    args.push_back(absl::StrCat("--model-repository=", ::testing::TempDir()));
+  }
+  std::vector<const char*> pointers;
+  for (const std::string& arg : args) pointers.push_back(arg.c_str());
+  return ParseCommandLine(pointers);
+}
+
+TEST(FlagsTest, ValuesComeWithAnEqualsSignOrAsTheNextWord) {
+  const auto line =
+      Parse({"--grpc-port=9000", "--metrics-port", "9001", "--exit_on_error",
+             "--strict-readiness", "false", "--lame-duck-secs=0.5"});
+  ASSERT_THAT(line, IsOk());
+  EXPECT_EQ(line->options.grpc.port, 9000);
+  EXPECT_EQ(line->options.metrics.port, 9001);
+  EXPECT_TRUE(line->options.exit_on_error);
+  EXPECT_FALSE(line->options.models.strict_readiness);
+  EXPECT_EQ(line->options.lame_duck, absl::Milliseconds(500));
+}
+
+TEST(FlagsTest, RepeatedFlagsAddUp) {
+  const auto line = Parse(
+      {"--model-control-mode=explicit", "--load-model=a", "--load-model=b"});
+  ASSERT_THAT(line, IsOk());
+  EXPECT_THAT(line->options.models.load_models, ElementsAre("a", "b"));
+}
+
+TEST(FlagsTest, EveryFaultIsALine) {
+  const auto line =
+      Parse({"--grpc-prot=1", "--metrics-port=x", "word", "--device=tpu",
+             "--http-port=8000", "--grpc-infer-threads=0"},
+            false);
+  ASSERT_THAT(line, StatusIs(kInvalid));
+  const std::vector<std::string> lines =
+      absl::StrSplit(line.status().message(), '\n');
+  EXPECT_THAT(lines,
+              ElementsAre("unknown flag --grpc-prot; did you mean --grpc-port?",
+                          "unexpected argument 'word'; flags begin with --",
+                          "unknown flag --http-port: it is Triton's and has no "
+                          "counterpart here",
+                          "--metrics-port=x: expected a whole number",
+                          "--device=tpu: expected auto|cpu|cuda",
+                          HasSubstr("nothing to serve"),
+                          "--grpc-infer-threads must be at least 1, got 0"));
+}
+
+TEST(FlagsTest, AFlagAtTheEndNeedsItsValue) {
+  std::vector<const char*> args = {"--grpc-port"};
+  EXPECT_THAT(ParseCommandLine(args),
+              StatusIs(kInvalid, HasSubstr("--grpc-port needs a value")));
+}
+
+TEST(FlagsTest, TheCommandLineOverridesTheFile) {
+  const std::string path = ::testing::TempDir() + "flags_test.conf";
+  std::ofstream(path) << "grpc-port: 1\nmetrics-port: 2\nload-model: a\n"
+                         "model-control-mode: explicit\n";
+  const auto line = Parse(
+      {"--grpc-port=3", absl::StrCat("--config=", path), "--load-model=b"});
+  ASSERT_THAT(line, IsOk());
+  EXPECT_EQ(line->options.grpc.port, 3);
+  EXPECT_EQ(line->options.metrics.port, 2);
+  EXPECT_THAT(line->options.models.load_models, ElementsAre("b"));
+  std::ofstream(path) << "nonsense-flag: 1\n";
+  EXPECT_THAT(Parse({absl::StrCat("--config=", path)}),
+              StatusIs(kInvalid, HasSubstr("unknown flag --nonsense-flag")));
+  EXPECT_THAT(Parse({"--config=/no/such"}),
+              StatusIs(kInvalid, HasSubstr("cannot read '/no/such'")));
+}
+
+TEST(FlagsTest, HelpAndVersionNeedNothingElse) {
+  EXPECT_EQ(Parse({"--help"}, false)->command, Command::kHelp);
+  EXPECT_EQ(Parse({"--version"}, false)->command, Command::kVersion);
+}
+
+TEST(FlagsTest, HelpExplainsEveryFlagInLinesThatFit) {
+  const std::string help = HelpText();
+  for (const auto& [flag, value] : Effective(ServerOptions())) {
+    EXPECT_THAT(help, HasSubstr(absl::StrCat("\n  ", flag)));
+  }
+  EXPECT_THAT(
+      help,
+      AllOf(HasSubstr("--grpc-port=PORT  [8001]"), HasSubstr("--config=FILE"),
+            HasSubstr("reprised check"), HasSubstr("reprised health")));
+  for (const absl::string_view line : absl::StrSplit(help, '\n')) {
+    EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST(FlagsTest, EffectiveShowsWhatWasSaid) {
+  const auto line = Parse({"--grpc-port=9000"});
+  ASSERT_THAT(line, IsOk());
+  EXPECT_THAT(Effective(line->options), Contains(Pair("--grpc-port", "9000")));
+}
+
+}  // namespace
+}  // namespace reprise::testing

@@ -1,0 +1,70 @@
+#include "server/options.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace reprise::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+ServerOptions Good() {
+  ServerOptions options;
+  options.models.repositories = {::testing::TempDir()};
+  return options;
+}
+
+TEST(OptionsTest, DefaultsWithARepositoryAreGood) {
+  EXPECT_THAT(Validate(Good()), IsEmpty());
+}
+
+TEST(OptionsTest, EveryFaultIsListedAtOnce) {
+  ServerOptions options = Good();
+  options.models.repositories = {"/no/such/dir"};
+  options.models.load_models = {"a"};
+  options.grpc.port = 70000;
+  options.grpc.threads = 0;
+  options.grpc.tls.mutual = true;
+  options.models.max_queue_bytes = 0;
+  const std::vector<std::string> faults = Validate(options);
+  EXPECT_THAT(faults, SizeIs(6));
+  EXPECT_THAT(faults, Contains(HasSubstr("'/no/such/dir' is not a directory")));
+  EXPECT_THAT(faults, Contains(HasSubstr("--model-control-mode=explicit")));
+  EXPECT_THAT(faults, Contains(HasSubstr("0..65535, got 70000")));
+  EXPECT_THAT(faults, Contains("--grpc-infer-threads must be at least 1, "
+                               "got 0"));
+  EXPECT_THAT(faults, Contains("--grpc-use-ssl-mutual needs --grpc-use-ssl"));
+}
+
+TEST(OptionsTest, ThereMustBeSomethingToServe) {
+  ServerOptions options;
+  EXPECT_THAT(Validate(options), Contains(HasSubstr("nothing to serve")));
+  options.models.model_path = std::string("/m");
+  EXPECT_THAT(Validate(options),
+              Contains("--model-name and --model-path go together"));
+  options.models.model_name = std::string("m");
+  EXPECT_THAT(Validate(options), IsEmpty());
+  options.models.repositories = {::testing::TempDir()};
+  EXPECT_THAT(Validate(options), Contains(HasSubstr("exclude each other")));
+}
+
+TEST(OptionsTest, OnePortCannotServeBoth) {
+  ServerOptions options = Good();
+  options.metrics.port = options.grpc.port;
+  EXPECT_THAT(Validate(options), Contains(HasSubstr("are both 8001")));
+  options.metrics.enabled = false;
+  EXPECT_THAT(Validate(options), IsEmpty());
+}
+
+TEST(OptionsTest, ASocketsPathHasALimit) {
+  ServerOptions options = Good();
+  options.grpc.address = absl::StrCat("unix:/", std::string(120, 'x'));
+  EXPECT_THAT(Validate(options), Contains(HasSubstr("at most 107 bytes")));
+}
+
+}  // namespace
+}  // namespace reprise::testing

@@ -1,0 +1,105 @@
+#include "server/server.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/synchronization/notification.h"
+#include "grpcpp/create_channel.h"
+#include "proto/grpc_service.grpc.pb.h"
+#include "tests/server/grpc/request_builder.h"
+#include "tests/testing/onnx_builder.h"
+#include "tests/testing/status_matchers.h"
+
+namespace reprise::testing {
+namespace {
+
+using inference::GRPCInferenceService;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A daemon in process, on free ports, with a repository of one model: "add"
+// gives the sum of INPUT0 and INPUT1.
+class ServerTest : public ::testing::Test {
+ protected:
+  ServerTest() {
+    const std::string folder = ::testing::TempDir() + "server_test";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder + "/add/1");
+    OnnxBuilder model(/*opset=*/13);
+    model.Input("INPUT0", {"N", 4})
+        .Input("INPUT1", {"N", 4})
+        .Node("Add", {"INPUT0", "INPUT1"}, {"OUTPUT0"})
+        .Output("OUTPUT0", {"N", 4});
+    std::ofstream(folder + "/add/1/model.onnx", std::ios::binary)
+        << model.Bytes();
+    options_.models.repositories = {folder};
+    options_.grpc.port = 0;
+    options_.metrics.port = 0;
+    options_.lame_duck = absl::ZeroDuration();
+    options_.device = DeviceChoice::kCpu;
+  }
+
+  void Start() {
+    auto server = Server::Create(options_, RealClock::Get());
+    ASSERT_THAT(server, IsOk());
+    server_ = *std::move(server);
+    absl::Notification loaded;
+    server_->Start([&loaded](const absl::Status& status) {
+      EXPECT_THAT(status, IsOk());
+      loaded.Notify();
+    });
+    loaded.WaitForNotification();
+    stub_ = GRPCInferenceService::NewStub(grpc::CreateChannel(
+        server_->grpc_target(), grpc::InsecureChannelCredentials()));
+  }
+
+  grpc::Status Add(std::string* sum) {
+    inference::ModelInferRequest request;
+    request.set_model_name("add");
+    for (const char* name : {"INPUT0", "INPUT1"}) {
+      AddInput(request, name, "FP32", {1, 4});
+      request.add_raw_input_contents(Raw<float>({1, 2, 3, 4}));
+    }
+    inference::ModelInferResponse response;
+    grpc::ClientContext context;
+    const grpc::Status status = stub_->ModelInfer(&context, request, &response);
+    if (status.ok()) *sum = response.raw_output_contents(0);
+    return status;
+  }
+
+  ServerOptions options_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<GRPCInferenceService::Stub> stub_;
+};
+
+TEST_F(ServerTest, AModelIsServedFromFileToReply) {
+  Start();
+  std::string sum;
+  const grpc::Status status = Add(&sum);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(sum, Raw<float>({2, 4, 6, 8}));
+  inference::ServerReadyResponse ready;
+  grpc::ClientContext context;
+  ASSERT_TRUE(stub_->ServerReady(&context, {}, &ready).ok());
+  EXPECT_TRUE(ready.ready());
+  EXPECT_TRUE(server_->Drain());
+  EXPECT_EQ(Add(&sum).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(ServerTest, AStartThatFailsSaysWhere) {
+  Start();
+  options_.grpc.port = server_->grpc_port();
+  EXPECT_THAT(Server::Create(options_, RealClock::Get()),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("Address already in use")));
+}
+
+TEST_F(ServerTest, CudaWithoutADeviceIsAnError) {
+  options_.device = DeviceChoice::kCuda;
+  EXPECT_THAT(
+      Server::Create(options_, RealClock::Get()),
+      StatusIs(absl::StatusCode::kUnavailable, HasSubstr("--device=cuda")));
+}
+
+}  // namespace
+}  // namespace reprise::testing
