@@ -31,7 +31,8 @@ void CheckModels(const ModelManagerOptions& models, Faults* faults) {
     faults->emplace_back("--model-name and --model-path go together");
   }
   if (!models.repositories.empty() && !models.model_path.empty()) {
-    faults->emplace_back("--model-repository and --model-path exclude each other");
+    faults->emplace_back(
+        "--model-repository and --model-path exclude each other");
   }
   for (const std::string& repository : models.repositories) {
     if (!IsDirectory(repository)) {
@@ -73,7 +74,8 @@ void CheckAddresses(const ServerOptions& options, Faults* faults) {
                      kMaxUnixPath, " bytes"));
   }
   if (address.empty() || options.metrics.address.empty()) {
-    faults->emplace_back("--grpc-address and --metrics-address may not be empty");
+    faults->emplace_back(
+        "--grpc-address and --metrics-address may not be empty");
   }
   if (options.metrics.enabled && options.grpc.port != 0 &&
       options.grpc.port == options.metrics.port &&
