@@ -105,6 +105,19 @@ double Tolerance(DType dtype) {
   return dtype == DType::kFp16 || dtype == DType::kBf16 ? 3e-2 : 1e-3;
 }
 
+// Repeats the first `period` bytes of `at` until `bytes` are filled.
+void Repeat(std::byte* at, size_t period, size_t bytes) {
+  for (size_t filled = std::min(period, bytes); filled < bytes;) {
+    const size_t n = std::min(filled, bytes - filled);
+    std::memcpy(at + filled, at, n);
+    filled += n;
+  }
+}
+
+// A row's values repeat after this many elements, a prime: a row of many
+// megabytes is then filled by copies.
+constexpr size_t kPeriod = 4093;
+
 // Row `as` of the slot becomes the row known as `row`.
 void FillRow(const Signature& signature, CpuSlot& slot, int as, int row) {
   // The first row is the smallest: what depends on a maximum shows.
@@ -115,9 +128,10 @@ void FillRow(const Signature& signature, CpuSlot& slot, int as, int row) {
     const size_t bytes = slot.layout().inputs[k].row_bytes;
     std::byte* at = slot.buffers().inputs[k] + static_cast<size_t>(as) * bytes;
     const uint64_t seed = (static_cast<uint64_t>(row) << 40) + (k << 32);
-    for (size_t i = 0; i * size < bytes; ++i) {
+    for (size_t i = 0; i < kPeriod && i * size < bytes; ++i) {
       PutElement(dtype, at + i * size, Noise(seed + i), magnitude);
     }
+    Repeat(at, kPeriod * size, bytes);
   }
 }
 
@@ -143,9 +157,9 @@ class Canary {
       const DType dtype = c_.signature.inputs[k].dtype;
       const size_t bytes = c_.slot.layout().inputs[k].row_bytes;
       std::byte* at = c_.slot.buffers().inputs[k] + row * bytes;
-      for (size_t i = 0; i < bytes; i += ElementSize(dtype)) {
-        PoisonElement(dtype, at + i);
-      }
+      if (bytes == 0) continue;
+      PoisonElement(dtype, at);
+      Repeat(at, ElementSize(dtype), bytes);
     }
   }
 
@@ -201,9 +215,8 @@ class Canary {
   // Empty if they agree.
   static std::string Difference(DType dtype, const Bytes& actual,
                                 const Bytes& expected) {
-    if (!IsFloat(dtype)) {
-      return actual == expected ? "" : "made of different values";
-    }
+    if (actual == expected) return "";
+    if (!IsFloat(dtype)) return "made of different values";
     const size_t size = ElementSize(dtype);
     double scale = 0;
     for (size_t i = 0; i < expected.size(); i += size) {

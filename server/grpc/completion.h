@@ -7,10 +7,8 @@ namespace reprise {
 // wait for anything.
 class CompletionHandler {
  public:
+  virtual ~CompletionHandler() = default;
   virtual void OnCompletion(bool ok) = 0;
-
- protected:
-  ~CompletionHandler() = default;
 };
 
 // One kind of event of an object: a tag that calls `Method` of its owner.

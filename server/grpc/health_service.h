@@ -38,11 +38,9 @@ class HealthMonitor {
   // block; no call is made after Unwatch or Closed.
   class Watcher {
    public:
+    virtual ~Watcher() = default;
     virtual void Changed(HealthStatus status) = 0;
     virtual void Closed() = 0;
-
-   protected:
-    ~Watcher() = default;
   };
 
   HealthMonitor(const HealthState& state, Clock& clock);

@@ -56,11 +56,11 @@ class InferCall final : private InferTask, private Repliable {
  public:
   // Posts a call: it takes the next ModelInfer that arrives, and posts another.
   static void Post(InferContext& context);
+  ~InferCall() override = default;
 
  private:
   explicit InferCall(InferContext& context)
       : context_(context), writer_(&rpc_) {}
-  ~InferCall() override = default;
 
   void OnArrived(bool ok);
   void OnDone(bool ok);

@@ -12,10 +12,8 @@ namespace reprise {
 // Something that has a reply to send.
 class Repliable {
  public:
+  virtual ~Repliable() = default;
   virtual void Reply() = 0;
-
- protected:
-  ~Repliable() = default;
 };
 
 // Workers must not encode or call gRPC: they push what they completed, and this
