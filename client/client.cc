@@ -187,7 +187,8 @@ absl::Status Client::UnloadModel(const std::string& model,
   inference::RepositoryModelUnloadRequest request;
   request.set_model_name(model);
   if (unload_dependents) {
-    (*request.mutable_parameters())["unload_dependents"].set_bool_param(true);
+    const std::string key = "unload_dependents";
+    (*request.mutable_parameters())[key].set_bool_param(true);
   }
   inference::RepositoryModelUnloadResponse response;
   return Try(1, [&](grpc::ClientContext& context) {

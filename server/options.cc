@@ -23,7 +23,7 @@ bool IsDirectory(const std::string& path) {
 
 void CheckModels(const ModelManagerOptions& models, Faults* faults) {
   if (models.repositories.empty() && models.model_path.empty()) {
-    faults->push_back(
+    faults->emplace_back(
         "nothing to serve: give --model-repository=DIR, or --model-name=NAME "
         "with --model-path=DIR");
   }
