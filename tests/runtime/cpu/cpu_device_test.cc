@@ -43,16 +43,21 @@ void* Counted(size_t size, void* caller) {
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Not inlined: a compiler that sees malloc in one and not in the other warns.
+[[gnu::noinline]] void* operator new(size_t size) {
   return Counted(size, __builtin_return_address(0));
 }
-void* operator new[](size_t size) {
+[[gnu::noinline]] void* operator new[](size_t size) {
   return Counted(size, __builtin_return_address(0));
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept {
+  std::free(p);
+}
+[[gnu::noinline]] void operator delete[](void* p, size_t) noexcept {
+  std::free(p);
+}
 
 namespace reprise::cpu {
 namespace {
