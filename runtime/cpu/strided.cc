@@ -39,4 +39,20 @@ Dims BroadcastStrides(std::span<const int64_t> dims,
   return strides;
 }
 
+bool NextRow(const StridedLoop& loop, RowCursor& cursor) {
+  for (int axis = loop.axes - 2; axis >= 0; --axis) {
+    if (++cursor.index[axis] < loop.dims[axis]) {
+      for (int k = 0; k < loop.operands; ++k) {
+        cursor.at[k] += loop.strides[k][axis];
+      }
+      return true;
+    }
+    for (int k = 0; k < loop.operands; ++k) {
+      cursor.at[k] -= loop.strides[k][axis] * (loop.dims[axis] - 1);
+    }
+    cursor.index[axis] = 0;
+  }
+  return false;
+}
+
 }  // namespace reprise::cpu

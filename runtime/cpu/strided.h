@@ -34,28 +34,24 @@ StridedLoop MakeLoop(std::span<const int64_t> dims,
 Dims BroadcastStrides(std::span<const int64_t> dims,
                       std::span<const int64_t> out);
 
-// fn(at) for every combination of all axes but the innermost; at[k] is the
-// offset of operand k.
+// Where a walk over the rows of a loop is: `at[k]` is the offset of operand k.
+struct RowCursor {
+  std::array<int64_t, kMaxAxes> index{};
+  std::array<int64_t, kMaxOperands> at{};
+};
+
+// Moves on to the next row; false after the last one. Not inlined: there are
+// hundreds of kernels that walk.
+bool NextRow(const StridedLoop& loop, RowCursor& cursor);
+
+// fn(at) for every combination of all axes but the innermost.
 template <typename Fn>
 void ForEachRow(const StridedLoop& loop, Fn fn) {
   if (loop.empty) return;
-  std::array<int64_t, kMaxAxes> index{};
-  std::array<int64_t, kMaxOperands> at{};
-  for (;;) {
-    fn(at);
-    int axis = loop.axes - 2;
-    for (; axis >= 0; --axis) {
-      if (++index[axis] < loop.dims[axis]) {
-        for (int k = 0; k < loop.operands; ++k) at[k] += loop.strides[k][axis];
-        break;
-      }
-      for (int k = 0; k < loop.operands; ++k) {
-        at[k] -= loop.strides[k][axis] * (loop.dims[axis] - 1);
-      }
-      index[axis] = 0;
-    }
-    if (axis < 0) return;
-  }
+  RowCursor cursor;
+  do {
+    fn(cursor.at);
+  } while (NextRow(loop, cursor));
 }
 
 // Copies along the loop: operand 0 is what is written, operand 1 what is read.

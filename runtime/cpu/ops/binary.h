@@ -21,6 +21,12 @@ inline StridedLoop BinaryLoop(const KernelRequest& request, size_t a = 0,
   return MakeLoop(out, strides);
 }
 
+// The types whose loops are worth vector code; the others walk by strides.
+template <typename T>
+inline constexpr bool kVectorised =
+    std::is_same_v<T, float> || std::is_same_v<T, int32_t> ||
+    std::is_same_v<T, int64_t>;
+
 // out[i] = fn(a[i], b[i]) for elements of T, results of R.
 template <typename T, typename R, typename Fn>
 void RunBinary(const StridedLoop& loop, const T* a, const T* b, R* out, Fn fn) {
@@ -33,26 +39,27 @@ void RunBinary(const StridedLoop& loop, const T* a, const T* b, R* out, Fn fn) {
     R* y = out + at[0];
     const T* u = a + at[1];
     const T* v = b + at[2];
-    // The compiler makes vector code of the first three.
-    if (step_out == 1 && step_a == 1 && step_b == 1) {
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<R>(fn(static_cast<C>(u[i]), static_cast<C>(v[i])));
+    if constexpr (kVectorised<T>) {
+      if (step_out == 1 && step_a == 1 && step_b == 1) {
+        for (int64_t i = 0; i < n; ++i) {
+          y[i] = static_cast<R>(fn(u[i], v[i]));
+        }
+        return;
       }
-    } else if (step_out == 1 && step_a == 1 && step_b == 0) {
-      const C right = static_cast<C>(*v);
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<R>(fn(static_cast<C>(u[i]), right));
+      if (step_out == 1 && step_a == 1 && step_b == 0) {
+        const T right = *v;
+        for (int64_t i = 0; i < n; ++i) y[i] = static_cast<R>(fn(u[i], right));
+        return;
       }
-    } else if (step_out == 1 && step_a == 0 && step_b == 1) {
-      const C left = static_cast<C>(*u);
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<R>(fn(left, static_cast<C>(v[i])));
+      if (step_out == 1 && step_a == 0 && step_b == 1) {
+        const T left = *u;
+        for (int64_t i = 0; i < n; ++i) y[i] = static_cast<R>(fn(left, v[i]));
+        return;
       }
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        y[i * step_out] = static_cast<R>(
-            fn(static_cast<C>(u[i * step_a]), static_cast<C>(v[i * step_b])));
-      }
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      y[i * step_out] = static_cast<R>(
+          fn(static_cast<C>(u[i * step_a]), static_cast<C>(v[i * step_b])));
     }
   });
 }

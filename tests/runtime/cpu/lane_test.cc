@@ -134,11 +134,12 @@ TEST(LaneTest, TryRunRefusesWhileAJobRuns) {
   auto second = f.MakeSlot();
   f.board.Begin(*first);
   f.board.Begin(*second);
-  f.hold.Lock();
-  ASSERT_THAT(f.lane->Submit({f.runner.get(), first.get(), 4, 4}), IsOk());
-  EXPECT_FALSE(f.lane->TryRun({f.runner.get(), second.get(), 4, 4}));
-  ASSERT_THAT(f.lane->Submit({f.runner.get(), second.get(), 4, 4}), IsOk());
-  f.hold.Unlock();
+  {
+    absl::MutexLock lock(&f.hold);
+    ASSERT_THAT(f.lane->Submit({f.runner.get(), first.get(), 4, 4}), IsOk());
+    EXPECT_FALSE(f.lane->TryRun({f.runner.get(), second.get(), 4, 4}));
+    ASSERT_THAT(f.lane->Submit({f.runner.get(), second.get(), 4, 4}), IsOk());
+  }
   EXPECT_THAT(f.board.Await(*second), IsOk());
   EXPECT_THAT(f.board.Await(*first), IsOk());
 }
