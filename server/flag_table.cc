@@ -228,9 +228,11 @@ FlagGroup Devices() {
            Number("cpu-threads", "COUNT",
                   "Threads that compute on the CPU; 0: as many as cores.",
                   REPRISE_FIELD(cpu_threads)),
-           Time("load-step-ms", kMillisecond,
-                "The longest that a load may hold up serving on a device.",
-                REPRISE_FIELD(load_step))}};
+           TimeOrNever("watchdog-ms", kMillisecond,
+                       "A batch that takes longer than this, and than 20 times "
+                       "what its size has taken, ends readiness until it is "
+                       "done; 0: none does.",
+                       REPRISE_FIELD(watchdog))}};
 }
 
 FlagGroup Grpc() {

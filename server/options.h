@@ -29,9 +29,9 @@ struct ServerOptions {
   ModelManagerOptions models;
   LogOptions log;
   DeviceChoice device = DeviceChoice::kAuto;
-  int cpu_threads = 0;                               // 0: as many as cores
-  absl::Duration load_step = absl::Milliseconds(5);  // --load-step-ms
-  bool exit_on_error = false;                        // --exit-on-error
+  int cpu_threads = 0;                         // 0: as many as cores
+  absl::Duration watchdog = absl::Seconds(1);  // infinite: none
+  bool exit_on_error = false;                  // --exit-on-error
   // From the end of accepting to exit; what is then unanswered gets
   // UNAVAILABLE, and the exit code says so.
   absl::Duration exit_timeout = absl::Seconds(30);

@@ -69,7 +69,7 @@ absl::Status Server::MakeWorkers(const DeviceWrapper& wrap) {
   REPRISE_RETURN_IF_ERROR(CheckDevice(options_.device));
   WorkerOptions worker;
   worker.device_name = "cpu";
-  worker.load_step = options_.load_step;
+  worker.watchdog = options_.watchdog;
   DeviceWorker::DeviceFactory factory = [this] {
     return MakeDevice(options_, clock_);
   };
