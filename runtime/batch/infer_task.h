@@ -35,6 +35,9 @@ struct TaskResult {
   absl::Status status;
   BatchOutput output;  // empty unless status is OK
   StageTimes times;
+  // Nothing else waits for the thread that completes the task, or runs: Complete
+  // may use it for some tens of microseconds.
+  bool at_leisure = false;
 };
 
 // Lifecycle: made and filled by the RPC layer; offered to a worker. From a
@@ -42,7 +45,7 @@ struct TaskResult {
 // implements it keeps it, and the bytes that its inputs point to, alive until
 // then and until the BatchOutput it was given is dropped.
 // Threads: filled by one thread before Offer; Complete is called exactly once,
-// by any thread, and must not block.
+// by any thread, and must not block; without `at_leisure` it returns at once.
 class InferTask {
  public:
   virtual ~InferTask() = default;

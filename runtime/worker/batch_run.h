@@ -81,6 +81,7 @@ class BatchRun final : public BatchResult {
   int rows = 0;
   DispatchReason reason = DispatchReason::kFreeSlot;
   bool slots_plentiful = false;
+  bool alone = false;  // its one request was all that the worker had
   absl::Status result;
   absl::Time picked;
   absl::Time gathered;

@@ -253,6 +253,7 @@ void WorkerImpl::Complete(BatchRun& run,
     predicted = variant.ladder[static_cast<size_t>(run.rung)];
     if (result.ok()) variant.SetLadder(run.executable->ladder());
     LeaveLane(run, run.computed);
+    run.alone = run.members.size() == 1 && accepted_ - answered_ == 1;
     int64_t cost = 0;
     for (const BatchRun::Member& member : run.members) {
       if (member.live) cost += absl::ToInt64Nanoseconds(member.waiting.cost);
@@ -340,6 +341,7 @@ void WorkerImpl::Deliver(BatchRun& run) {
                     .picked = run.picked,
                     .gathered = run.gathered,
                     .computed = run.computed};
+    result.at_leisure = run.alone;
     ++answered_;
     member.waiting.task->Complete(std::move(result));
   }

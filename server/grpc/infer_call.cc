@@ -13,13 +13,17 @@
 namespace reprise {
 namespace {
 
-// When the caller wants the reply; InfiniteFuture without a gRPC deadline.
-absl::Time CallerDeadline(const grpc::ServerContext& rpc) {
+constexpr size_t kSmallReply = size_t{64} << 10;
+
+// When the caller wants the reply, by `clock`; InfiniteFuture without a gRPC
+// deadline. gRPC keeps it by a clock that nobody sets, too, and shows it by the
+// wall clock of this moment.
+absl::Time CallerDeadline(const grpc::ServerContext& rpc, const Clock& clock) {
   const std::chrono::system_clock::time_point deadline = rpc.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) {
     return absl::InfiniteFuture();
   }
-  return absl::FromChrono(deadline);
+  return clock.FromWall(absl::FromChrono(deadline));
 }
 
 DeadlineOutcome OutcomeOf(absl::StatusCode code) {
@@ -46,6 +50,17 @@ DeadlineOutcome RefusalOutcome(absl::StatusCode code) {
              : OutcomeOf(code);
 }
 
+// Whether a reply is sent faster than it is handed to another thread.
+bool IsSmall(const BatchOutput& output) {
+  if (!output) return true;
+  size_t bytes = 0;
+  const size_t count = output.signature().outputs.size();
+  for (size_t k = 0; k < count; ++k) {
+    bytes += output.bytes(static_cast<int>(k)).size();
+  }
+  return bytes <= kSmallReply;
+}
+
 }  // namespace
 
 void InferCall::Post(InferContext& context) {
@@ -60,9 +75,8 @@ void InferCall::OnArrived(bool ok) {
     delete this;
     return;
   }
-  Post(context_);
   arrival = context_.clock.Now();
-  deadline = CallerDeadline(rpc_);
+  deadline = CallerDeadline(rpc_, context_.clock);
   context_.metrics.AddReceived(message_.Length());
   series_ = &context_.metrics.unknown();
   if (absl::Status status = Parse(); !status.ok()) {
@@ -70,6 +84,7 @@ void InferCall::OnArrived(bool ok) {
   } else if (status = Accept(); !status.ok()) {
     Refuse(status, RefusalOutcome(status.code()));
   }
+  Post(context_);  // of several that wait: this call comes first
   Unref();
 }
 
@@ -116,7 +131,11 @@ void InferCall::CancelOnce() {
 void InferCall::Complete(TaskResult result) {
   completed_ = true;
   result_ = std::move(result);
-  context_.replies.Push(this);
+  if (result_.at_leisure && IsSmall(result_.output)) {
+    Reply();
+  } else {
+    context_.replies.Push(this);
+  }
 }
 
 void InferCall::Reply() {

@@ -51,7 +51,7 @@ struct InferContext {
 // Lifecycle: Post; the object goes when gRPC has reported both that the call is
 // done and that the reply is sent.
 // Threads: events come on the threads that poll the queue, Complete on any
-// thread, Reply on the reply thread.
+// thread, Reply on the reply thread, or on the worker's when it is at leisure.
 class InferCall final : private InferTask, private Repliable {
  public:
   // Posts a call: it takes the next ModelInfer that arrives, and posts another.
