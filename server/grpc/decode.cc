@@ -228,6 +228,7 @@ class Decoder {
     return top_k;
   }
 
+  // An output may be asked for again if it is in the same way.
   absl::Status TakeOutputs() {
     const size_t count = signature_.outputs.size();
     absl::InlinedVector<int64_t, 8> wanted(count,
@@ -246,7 +247,13 @@ class Decoder {
                         absl::StrCat("model '", model_.name(), "', output '",
                                      output.name, "'"));
       }
-      wanted[static_cast<size_t>(k)] = *top_k;
+      int64_t& asked = wanted[static_cast<size_t>(k)];
+      if (asked >= 0 && asked != *top_k) {
+        return Invalid(absl::StrCat("output ", Shown(output.name),
+                                    " already exists in request with other "
+                                    "parameters"));
+      }
+      asked = *top_k;
     }
     for (size_t k = 0; k < count; ++k) {
       if (wanted[k] >= 0) {

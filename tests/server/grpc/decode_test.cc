@@ -344,6 +344,37 @@ TEST(DecodeTest, OutputsAreInTheModelsOrderWithoutDuplicates) {
   EXPECT_EQ(d.decoded.outputs[1].index, 1);
 }
 
+TEST(DecodeTest, AnOutputMayBeAskedForTwiceInOneWayOnly) {
+  const ModelHandle model = MakeModel("simple", SimpleSignature());
+  ModelInferRequest message = SimpleRequest();
+  const auto ask = [&message](int64_t top_k) {
+    auto* output = message.add_outputs();
+    output->set_name("OUTPUT0");
+    if (top_k == 0) return;
+    (*output->mutable_parameters())["classification"].set_int64_param(top_k);
+  };
+  ask(2);
+  ask(2);
+  const Decoded same(message, model);
+  ASSERT_THAT(same.status, IsOk());
+  ASSERT_EQ(same.decoded.outputs.size(), 1u);
+  EXPECT_EQ(same.decoded.outputs[0].top_k, 2);
+  for (const int64_t other : {0, 1}) {
+    message.mutable_outputs()->RemoveLast();
+    ask(other);
+    EXPECT_THAT(
+        Decoded(message, model).status,
+        StatusIs(kInvalid, AllOf(HasSubstr("output 'OUTPUT0' already exists in "
+                                           "request with other parameters"),
+                                 HasSubstr("model 'simple'"))));
+  }
+  message.clear_outputs();
+  ask(0);
+  ask(1);
+  EXPECT_THAT(Decoded(message, model).status,
+              StatusIs(kInvalid, HasSubstr("already exists in request")));
+}
+
 TEST(DecodeTest, ClassificationOfStringsIsRefused) {
   ModelInferRequest message = OneInput("BYTES", {1, 1}, RawStrings({"a"}));
   auto* output = message.add_outputs();
