@@ -10,19 +10,26 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "grpc/support/log.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
-#include "runtime/base/thread.h"
 #include "server/exit_code.h"
+#include "server/exit_guard.h"
 #include "server/flags.h"
 #include "server/health_probe.h"
+#include "server/log_file.h"
 #include "server/tools/check.h"
 
 namespace reprise {
 namespace {
+
+// Beyond lame duck and exit timeout: GOAWAY, the last replies, and the end of
+// threads and devices.
+constexpr absl::Duration kLastSteps = absl::Seconds(5);
 
 // Large messages are reused by the heap instead of being mapped and faulted in
 // anew: 63 page faults a call of 600 KB become none.
@@ -36,16 +43,6 @@ void QuietGrpc() {
   gpr_set_log_function([](gpr_log_func_args* args) {
     LogVerbose(2, absl::StrCat("grpc: ", args->message));
   });
-}
-
-// SIGTERM and SIGINT ask for an end; SIGUSR1 says that something has ended.
-sigset_t BlockSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, signal);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // inherited by every thread
-  signal(SIGPIPE, SIG_IGN);
-  return set;
 }
 
 int Fail(ExitCode code, absl::string_view message) {
@@ -80,63 +77,71 @@ class StartResult {
   std::atomic<bool> failed_{false};
 };
 
-// Drains on a thread of its own, so that a second signal is heard.
-int DrainOrDie(Server& server, const sigset_t& signals) {
-  std::atomic<bool> drained{false};
-  bool all_answered = false;
-  Thread drain("drain", [&] {
-    all_answered = server.Drain();
-    drained = true;
-    kill(getpid(), SIGUSR1);
-  });
-  int signal = 0;
-  while (!drained) {
-    sigwait(&signals, &signal);
-    if (signal == SIGUSR1) continue;
-    LogWarning("second signal: exit now");
-    _exit(static_cast<int>(ExitCode::kSecondSignal));
-  }
-  drain.Join();
-  LogInfo(all_answered ? "everything answered"
-                       : "exit timeout: some requests "
-                         "were answered UNAVAILABLE");
-  return static_cast<int>(all_answered ? ExitCode::kOk
-                                       : ExitCode::kExitTimeout);
+absl::Status OpenLog(const ServerOptions& options) {
+  SetLogOptions(options.log);
+  return options.log_file.empty() ? absl::OkStatus()
+                                  : SendStderrTo(options.log_file);
 }
 
-int Serve(const ServerOptions& options, DeviceWrapper wrap) {
-  const sigset_t signals = BlockSignals();
-  SetLogOptions(options.log);
-  for (const auto& [flag, value] : Effective(options)) {
+void LogStart(const CommandLine& line) {
+  for (const auto& [flag, value] : Effective(line.options)) {
     LogInfo(absl::StrCat("option ", flag, "=", value));
   }
+  if (line.ignored.empty()) return;
+  LogWarning(absl::StrCat("flags of Triton's that change nothing here: ",
+                          absl::StrJoin(line.ignored, " ")));
+}
+
+// The log is ours by now, in its format.
+ExitCode CannotStart(const absl::Status& status) {
+  for (const absl::string_view line : absl::StrSplit(status.message(), '\n')) {
+    LogError(absl::StrCat("cannot start: ", line));
+  }
+  return ExitCode::kCannotStart;
+}
+
+ExitCode Serve(const CommandLine& line, DeviceWrapper wrap) {
+  const ServerOptions& options = line.options;
+  const sigset_t signals = BlockSignals();
+  if (const absl::Status status = OpenLog(options); !status.ok()) {
+    return CannotStart(status);
+  }
+  LogStart(line);
   absl::StatusOr<std::unique_ptr<Server>> server =
       Server::Create(options, RealClock::Get(), std::move(wrap));
-  if (!server.ok()) {
-    return Fail(ExitCode::kCannotStart, server.status().message());
-  }
+  if (!server.ok()) return CannotStart(server.status());
   StartResult start(options.exit_on_error);
   (*server)->Start([&start](const absl::Status& s) { start.Report(s); });
-  int signal = SIGUSR1;
-  while (signal == SIGUSR1) sigwait(&signals, &signal);
+  AwaitStopSignal(signals);
   if (start.failed()) {
-    server->reset();
-    return static_cast<int>(ExitCode::kCannotStart);
+    return RunGuarded(signals, kLastSteps, ExitCode::kCannotStart, [&server] {
+      server->reset();
+      return ExitCode::kCannotStart;
+    });
   }
-  const int code = DrainOrDie(**server, signals);
-  server->reset();
-  return code;
+  return RunGuarded(signals,
+                    options.lame_duck + options.exit_timeout + kLastSteps,
+                    ExitCode::kExitTimeout, [&server] {
+                      const bool in_time = (*server)->Drain();
+                      if (in_time) LogInfo("everything answered");
+                      server->reset();
+                      return in_time ? ExitCode::kOk : ExitCode::kExitTimeout;
+                    });
 }
 
 }  // namespace
 
 int RunDaemon(std::span<const char* const> args, DeviceWrapper wrap) {
   TuneHeap();
+  // Debian's Abseil looks for lock cycles at every lock, gRPC's own included.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   QuietGrpc();
   if (!args.empty() && absl::string_view(args[0]) == "check") {
     return RunCheck(
         args.subspan(1),
-        [] { return MakeDevice(ServerOptions(), RealClock::Get()); },
+        [](const ServerOptions& options) {
+          return MakeDevice(options, RealClock::Get());
+        },
         std::cout);
   }
   if (!args.empty() && absl::string_view(args[0]) == "health") {
@@ -157,7 +162,7 @@ int RunDaemon(std::span<const char* const> args, DeviceWrapper wrap) {
               << "\n";
     return 0;
   }
-  return Serve(line->options, std::move(wrap));
+  return static_cast<int>(Serve(*line, std::move(wrap)));
 }
 
 }  // namespace reprise

@@ -244,7 +244,8 @@ FlagGroup Grpc() {
        Number("grpc-port", "PORT", "0: any that is free.",
               REPRISE_FIELD(grpc.port)),
        Number("grpc-max-message-bytes", "BYTES",
-              "The largest request and the largest reply.",
+              "The largest request and the largest reply. gRPC itself refuses "
+              "larger requests, uncounted.",
               REPRISE_FIELD(grpc.max_message_bytes)),
        Number("grpc-memory-bytes", "BYTES",
               "Memory for messages in flight; beyond it reading slows down.",
@@ -253,7 +254,7 @@ FlagGroup Grpc() {
               "Calls in flight on one connection; more wait in the client. 0: "
               "no limit.",
               REPRISE_FIELD(grpc.max_concurrent_streams)),
-       Number("grpc-infer-threads", "COUNT",
+       Number("grpc-infer-thread-count", "COUNT",
               "Threads that poll for events. One is best unless it is the "
               "bottleneck.",
               REPRISE_FIELD(grpc.threads)),
@@ -274,11 +275,12 @@ FlagGroup Tls() {
       "TLS",
       {Switch("grpc-use-ssl", "Serve TLS.", REPRISE_FIELD(grpc.tls.enabled)),
        Switch("grpc-use-ssl-mutual",
-              "Refuse clients without a certificate of --grpc-root-cert.",
+              "Serve TLS, and refuse clients without a certificate of "
+              "--grpc-root-cert.",
               REPRISE_FIELD(grpc.tls.mutual)),
        Text("grpc-server-cert", "FILE",
-            "The server's certificate chain, PEM. A changed file is used "
-            "for new connections.",
+            "The server's certificate chain, PEM. Changed files are used for "
+            "new connections once they parse and key and certificate match.",
             REPRISE_FIELD(grpc.tls.certificate)),
        Text("grpc-server-key", "FILE", "Its private key, PEM.",
             REPRISE_FIELD(grpc.tls.key)),
@@ -286,7 +288,8 @@ FlagGroup Tls() {
             "What clients' certificates are checked against, PEM.",
             REPRISE_FIELD(grpc.tls.root)),
        Time("grpc-cert-refresh-secs", kSecond,
-            "How often the files are looked at.",
+            "How long files are not looked at again; then the next new "
+            "connection looks.",
             REPRISE_FIELD(grpc.tls.refresh))}};
 }
 
@@ -331,20 +334,28 @@ FlagGroup Metrics() {
 }
 
 FlagGroup Logs() {
-  constexpr Words<LogFormat, 2> kFormats{
-      {{{"text", LogFormat::kText}, {"json", LogFormat::kJson}}}};
+  constexpr Words<LogFormat, 4> kFormats{{{{"text", LogFormat::kText},
+                                           {"json", LogFormat::kJson},
+                                           {"default", LogFormat::kText},
+                                           {"ISO8601", LogFormat::kText}}}};
   return {
       "Logs (standard error)",
-      {OneOf("log-format", "text|json", "Text, or one JSON object a line.",
+      {OneOf("log-format", "text|json",
+             "Text, or one JSON object a line. Triton's default and ISO8601 "
+             "are text.",
              kFormats, REPRISE_FIELD(log.format)),
+       Text("log-file", "FILE",
+            "Append standard error to this file from the first line of the "
+            "log on.",
+            REPRISE_FIELD(log_file)),
        Number("log-verbose", "LEVEL", "Detail; 0: none.",
               REPRISE_FIELD(log.verbose_level)),
        Switch("log-info", "Lines about what happens.", REPRISE_FIELD(log.info)),
        Switch("log-warning", "Warnings.", REPRISE_FIELD(log.warning)),
        Switch("log-error", "Errors.", REPRISE_FIELD(log.error)),
        Time("slow-request-ms", kMillisecond,
-            "A line with stage times for each request that takes longer; "
-            "0: none.",
+            "A line with code and stage times for each request that takes "
+            "longer, at most ten a second; 0: none.",
             REPRISE_FIELD(grpc.slow_request))}};
 }
 

@@ -1,7 +1,7 @@
 #include "server/flags.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "server/config_file.h"
 #include "server/flag_table.h"
+#include "server/triton_flags.h"
 
 namespace reprise {
 namespace {
@@ -42,25 +43,8 @@ size_t Distance(absl::string_view a, absl::string_view b) {
   return row[b.size()];
 }
 
-// Flags of Triton's that stand for what Reprise does not have.
-bool IsOnlyTritons(absl::string_view name) {
-  constexpr absl::string_view kPrefixes[] = {
-      "http-",         "allow-http",     "backend-",   "trace-",
-      "rate-limit",    "pinned-memory-", "cuda-",      "cache-",
-      "vertex-ai-",    "sagemaker-",     "allow-sage", "allow-vertex",
-      "host-policy",   "min-supported-", "allow-grpc", "allow-gpu-metrics",
-      "buffer-manager"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                     [name](absl::string_view prefix) {
-                       return absl::StartsWith(name, prefix);
-                     });
-}
-
 std::string UnknownFlag(absl::string_view name) {
   const std::string fault = absl::StrCat("unknown flag --", name);
-  if (IsOnlyTritons(name)) {
-    return absl::StrCat(fault, ": it is Triton's and has no counterpart here");
-  }
   const Flag* best = nullptr;
   size_t distance = 5;
   for (const FlagGroup& group : FlagTable()) {
@@ -74,6 +58,16 @@ std::string UnknownFlag(absl::string_view name) {
   }
   if (best == nullptr) return absl::StrCat(fault, "; --help lists them");
   return absl::StrCat(fault, "; did you mean --", best->name, "?");
+}
+
+// Whether `name` is a yes or no; nothing if no such flag is known.
+std::optional<bool> IsSwitch(absl::string_view name) {
+  if (const FlagAlias* const alias = FindAlias(name)) name = alias->flag;
+  if (const Flag* const flag = FindFlag(name)) return flag->is_switch();
+  if (const TritonFlag* const flag = FindTritonFlag(name)) {
+    return flag->is_switch;
+  }
+  return std::nullopt;
 }
 
 bool IsBoolWord(absl::string_view text) {
@@ -117,13 +111,14 @@ class ArgReader {
     std::string name(parts.first);
     std::replace(name.begin(), name.end(), '_', '-');
     const bool has_value = arg.size() > parts.first.size();
-    const Flag* const flag = FindFlag(name);
-    if (flag == nullptr && name != "config") {
+    const std::optional<bool> is_switch =
+        name == "config" ? false : IsSwitch(name);
+    if (!is_switch.has_value()) {
       said_.faults.push_back(UnknownFlag(name));
       return;
     }
     std::string value(parts.second);
-    if (!has_value && !TakeValue(flag, name, &value)) return;
+    if (!has_value && !TakeValue(*is_switch, name, &value)) return;
     if (name == "config") {
       said_.config = value;
     } else {
@@ -132,10 +127,9 @@ class ArgReader {
   }
 
   // The value of a flag without '='.
-  bool TakeValue(const Flag* flag, const std::string& name,
-                 std::string* value) {
+  bool TakeValue(bool is_switch, const std::string& name, std::string* value) {
     const bool more = next_ < args_.size();
-    if (flag != nullptr && flag->is_switch()) {
+    if (is_switch) {
       *value = more && IsBoolWord(args_[next_]) ? args_[next_++] : "true";
       return true;
     }
@@ -151,6 +145,33 @@ class ArgReader {
   size_t next_ = 0;
   Said said_;
 };
+
+// Under our own names, without those flags of Triton's that are ignored.
+Settings Translated(const Settings& settings, CommandLine* line,
+                    std::vector<std::string>* faults) {
+  Settings ours;
+  for (const auto& [name, value] : settings) {
+    if (const FlagAlias* const alias = FindAlias(name)) {
+      ours.emplace_back(alias->flag, value);
+      continue;
+    }
+    const TritonFlag* const flag = FindTritonFlag(name);
+    if (flag == nullptr) {
+      ours.emplace_back(name, value);
+    } else if (const absl::Status status = CheckIgnorable(*flag, value);
+               status.ok()) {
+      const std::string text = absl::StrCat("--", name);
+      std::vector<std::string>& ignored = line->ignored;
+      if (std::find(ignored.begin(), ignored.end(), text) == ignored.end()) {
+        ignored.push_back(text);
+      }
+    } else {
+      faults->push_back(absl::StrCat("--", name, "=", value, ": ",
+                                     std::string(status.message())));
+    }
+  }
+  return ours;
+}
 
 void Apply(const Settings& settings, ServerOptions* options,
            std::vector<std::string>* faults) {
@@ -192,6 +213,20 @@ void AppendWrapped(absl::string_view text, std::string* out) {
   absl::StrAppend(out, line, "\n");
 }
 
+void AppendTritonFlags(std::string* out) {
+  absl::StrAppend(out, "\nTriton's (its command lines start this server)\n");
+  for (const FlagAlias& alias : FlagAliases()) {
+    absl::StrAppend(out, "  --", alias.name, "\n");
+    AppendWrapped(absl::StrCat("The same as --", alias.flag, "."), out);
+  }
+  absl::StrAppend(out, "  Accepted and ignored, with one warning:\n");
+  AppendWrapped(absl::StrJoin(IgnoredForms(), " "), out);
+  absl::StrAppend(out,
+                  "  Refused, since they would change answers or "
+                  "protect something:\n");
+  AppendWrapped(absl::StrJoin(RefusedForms(), " "), out);
+}
+
 }  // namespace
 
 absl::StatusOr<CommandLine> ParseCommandLine(
@@ -200,16 +235,18 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   CommandLine line;
   line.command = said.command;
   if (line.command != Command::kServe) return line;
+  const Settings settings = Translated(said.settings, &line, &said.faults);
   if (!said.config.empty()) {
     const absl::StatusOr<Settings> file = ReadConfigFile(said.config);
     if (file.ok()) {
-      Apply(WithoutSaid(*file, said.settings), &line.options, &said.faults);
+      Apply(WithoutSaid(Translated(*file, &line, &said.faults), settings),
+            &line.options, &said.faults);
     } else {
       said.faults.push_back(
           absl::StrCat("--config: ", std::string(file.status().message())));
     }
   }
-  Apply(said.settings, &line.options, &said.faults);
+  Apply(settings, &line.options, &said.faults);
   for (std::string& fault : Validate(line.options)) {
     said.faults.push_back(std::move(fault));
   }
@@ -241,6 +278,7 @@ std::string HelpText() {
       AppendWrapped(flag.help, &out);
     }
   }
+  AppendTritonFlags(&out);
   absl::StrAppend(&out, "\nOther\n  --config=FILE\n");
   AppendWrapped(
       "Flags from a file, as lines 'name: value' or a JSON object; the command "

@@ -18,12 +18,15 @@ enum class Command { kServe, kHelp, kVersion };
 struct CommandLine {
   Command command = Command::kServe;
   ServerOptions options;
+  // Flags of Triton's that were said and change nothing: "--http-port".
+  std::vector<std::string> ignored;
 };
 
 // `args` without the program's name. Understands --flag=value, --flag value,
 // and --flag alone where it is a yes or no; flags may be said in the file of
 // --config, which the command line overrides. INVALID_ARGUMENT lists every
-// fault, one a line: unknown flags, bad values, and what Validate finds.
+// fault, one a line: unknown flags, bad values, flags of Triton's that cannot
+// be ignored (triton_flags.h), and what Validate finds.
 absl::StatusOr<CommandLine> ParseCommandLine(std::span<const char* const> args);
 
 // The whole of --help: groups, flags, values, defaults.

@@ -86,20 +86,15 @@ void CheckAddresses(const ServerOptions& options, Faults* faults) {
 }
 
 void CheckTls(const TlsOptions& tls, Faults* faults) {
-  if (!tls.enabled) {
-    if (tls.mutual)
-      faults->emplace_back("--grpc-use-ssl-mutual needs --grpc-use-ssl");
-    return;
-  }
-  if (tls.certificate.empty()) {
-    faults->emplace_back("--grpc-use-ssl needs --grpc-server-cert");
-  }
-  if (tls.key.empty()) {
-    faults->emplace_back("--grpc-use-ssl needs --grpc-server-key");
-  }
-  if (tls.mutual && tls.root.empty()) {
-    faults->emplace_back("--grpc-use-ssl-mutual needs --grpc-root-cert");
-  }
+  if (!tls.wanted()) return;
+  const char* const by =
+      tls.mutual ? "--grpc-use-ssl-mutual" : "--grpc-use-ssl";
+  const auto needs = [&](const std::string& path, absl::string_view flag) {
+    if (path.empty()) faults->push_back(absl::StrCat(by, " needs ", flag));
+  };
+  needs(tls.certificate, "--grpc-server-cert");
+  needs(tls.key, "--grpc-server-key");
+  if (tls.mutual) needs(tls.root, "--grpc-root-cert");
 }
 
 }  // namespace
@@ -109,7 +104,7 @@ std::vector<std::string> Validate(const ServerOptions& options) {
   CheckModels(options.models, &faults);
   CheckAddresses(options, &faults);
   CheckTls(options.grpc.tls, &faults);
-  CheckAtLeast("--grpc-infer-threads", options.grpc.threads, 1, &faults);
+  CheckAtLeast("--grpc-infer-thread-count", options.grpc.threads, 1, &faults);
   CheckAtLeast("--grpc-infer-posted-calls", options.grpc.posted_calls, 1,
                &faults);
   CheckAtLeast("--grpc-load-threads", options.grpc.load_threads, 1, &faults);

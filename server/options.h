@@ -28,6 +28,7 @@ struct ServerOptions {
   MetricsOptions metrics;
   ModelManagerOptions models;
   LogOptions log;
+  std::string log_file;  // empty: standard error
   DeviceChoice device = DeviceChoice::kAuto;
   int cpu_threads = 0;                         // 0: as many as cores
   absl::Duration watchdog = absl::Seconds(1);  // infinite: none

@@ -22,7 +22,8 @@ struct LogOptions {
 void SetLogOptions(const LogOptions& options);
 LogOptions GetLogOptions();
 
-// One line: a sentence, then key=value pairs ("model loaded model=a rows=8").
+// One line: a sentence, then key=value pairs ("model loaded model=a rows=8");
+// in JSON each pair is a field of its own. A value with spaces is in quotes.
 // Threads: any; a line is written whole.
 void LogInfo(absl::string_view message);
 void LogWarning(absl::string_view message);

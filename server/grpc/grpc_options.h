@@ -10,8 +10,11 @@ namespace reprise {
 
 struct TlsOptions {
   bool enabled = false;  // --grpc-use-ssl
-  bool mutual = false;   // --grpc-use-ssl-mutual: clients need a certificate
-  // PEM files, looked at again every `refresh`.
+  // --grpc-use-ssl-mutual: TLS, for clients that have a certificate.
+  bool mutual = false;
+  bool wanted() const { return enabled || mutual; }
+  // PEM files. `refresh` after it has looked at them, a new connection looks
+  // again.
   std::string certificate;  // --grpc-server-cert
   std::string key;          // --grpc-server-key
   std::string root;         // --grpc-root-cert: of the clients' certificates

@@ -40,6 +40,47 @@ TEST(FlagsTest, ValuesComeWithAnEqualsSignOrAsTheNextWord) {
   EXPECT_EQ(line->options.lame_duck, absl::Milliseconds(500));
 }
 
+TEST(FlagsTest, ACommandLineOfTritonsIsUnderstood) {
+  const auto line = Parse(
+      {absl::StrCat("--model-store=", ::testing::TempDir()),
+       "--strict-model-config=true", "--allow-http", "false", "--http-port",
+       "8000", "--allow-gpu-metrics", "--backend-config=onnx,x=1",
+       "--backend-config=onnx,y=2", "--allow-grpc=true",
+       "--pinned-memory-pool-byte-size=0", "--id=triton",
+       "--grpc-infer-thread-count=2", "--log-format=ISO8601"},
+      false);
+  ASSERT_THAT(line, IsOk());
+  EXPECT_THAT(line->options.models.repositories,
+              ElementsAre(::testing::TempDir()));
+  EXPECT_TRUE(line->options.models.strict_config);
+  EXPECT_EQ(line->options.grpc.threads, 2);
+  EXPECT_EQ(line->options.log.format, LogFormat::kText);
+  EXPECT_THAT(line->ignored,
+              ElementsAre("--allow-http", "--http-port", "--allow-gpu-metrics",
+                          "--backend-config", "--allow-grpc",
+                          "--pinned-memory-pool-byte-size", "--id"));
+}
+
+TEST(FlagsTest, WhatTritonWouldProtectIsRefusedByName) {
+  EXPECT_THAT(
+      Parse({"--grpc-restricted-protocol=health:key=value",
+             "--allow-grpc=false", "--allow-sagemaker", "--http-port"}),
+      StatusIs(kInvalid,
+               AllOf(HasSubstr("--grpc-restricted-protocol=health:key=value: "),
+                     HasSubstr("--allow-grpc=false: gRPC is the only way in"),
+                     HasSubstr("--allow-sagemaker=true: "))));
+  EXPECT_THAT(Parse({"--http-port"}, false),
+              StatusIs(kInvalid, HasSubstr("--http-port needs a value")));
+}
+
+TEST(FlagsTest, TheWatchdogMayBeNever) {
+  EXPECT_EQ(Parse({})->options.watchdog, absl::Seconds(1));
+  EXPECT_EQ(Parse({"--watchdog-ms=250"})->options.watchdog,
+            absl::Milliseconds(250));
+  EXPECT_EQ(Parse({"--watchdog-ms=0"})->options.watchdog,
+            absl::InfiniteDuration());
+}
+
 TEST(FlagsTest, RepeatedFlagsAddUp) {
   const auto line = Parse(
       {"--model-control-mode=explicit", "--load-model=a", "--load-model=b"});
@@ -50,7 +91,7 @@ TEST(FlagsTest, RepeatedFlagsAddUp) {
 TEST(FlagsTest, EveryFaultIsALine) {
   const auto line =
       Parse({"--grpc-prot=1", "--metrics-port=x", "word", "--device=tpu",
-             "--http-port=8000", "--grpc-infer-threads=0"},
+             "--allow-http", "--grpc-infer-thread-count=0"},
             false);
   ASSERT_THAT(line, StatusIs(kInvalid));
   const std::vector<std::string> lines =
@@ -58,12 +99,13 @@ TEST(FlagsTest, EveryFaultIsALine) {
   EXPECT_THAT(lines,
               ElementsAre("unknown flag --grpc-prot; did you mean --grpc-port?",
                           "unexpected argument 'word'; flags begin with --",
-                          "unknown flag --http-port: it is Triton's and has no "
-                          "counterpart here",
+                          "--allow-http=true: inference is served over gRPC "
+                          "only",
                           "--metrics-port=x: expected a whole number",
                           "--device=tpu: expected auto|cpu|cuda",
                           HasSubstr("nothing to serve"),
-                          "--grpc-infer-threads must be at least 1, got 0"));
+                          "--grpc-infer-thread-count must be at least 1, got "
+                          "0"));
 }
 
 TEST(FlagsTest, AFlagAtTheEndNeedsItsValue) {
@@ -82,6 +124,9 @@ TEST(FlagsTest, TheCommandLineOverridesTheFile) {
   EXPECT_EQ(line->options.grpc.port, 3);
   EXPECT_EQ(line->options.metrics.port, 2);
   EXPECT_THAT(line->options.models.load_models, ElementsAre("b"));
+  std::ofstream(path) << "model_store: /a\nhttp-port: 8000\n";
+  EXPECT_THAT(Parse({absl::StrCat("--config=", path)})->ignored,
+              ElementsAre("--http-port"));
   std::ofstream(path) << "nonsense-flag: 1\n";
   EXPECT_THAT(Parse({absl::StrCat("--config=", path)}),
               StatusIs(kInvalid, HasSubstr("unknown flag --nonsense-flag")));
@@ -102,6 +147,8 @@ TEST(FlagsTest, HelpExplainsEveryFlagInLinesThatFit) {
   EXPECT_THAT(
       help,
       AllOf(HasSubstr("--grpc-port=PORT  [8001]"), HasSubstr("--config=FILE"),
+            HasSubstr("--model-store"), HasSubstr(" --allow-http=false"),
+            HasSubstr(" --allow-grpc=false"), HasSubstr(" --http-port"),
             HasSubstr("reprised check"), HasSubstr("reprised health")));
   for (const absl::string_view line : absl::StrSplit(help, '\n')) {
     EXPECT_LE(line.size(), 80u) << line;

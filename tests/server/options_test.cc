@@ -8,6 +8,7 @@ namespace reprise::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -28,16 +29,31 @@ TEST(OptionsTest, EveryFaultIsListedAtOnce) {
   options.models.load_models = {"a"};
   options.grpc.port = 70000;
   options.grpc.threads = 0;
-  options.grpc.tls.mutual = true;
   options.models.max_queue_bytes = 0;
   const std::vector<std::string> faults = Validate(options);
-  EXPECT_THAT(faults, SizeIs(6));
+  EXPECT_THAT(faults, SizeIs(5));
   EXPECT_THAT(faults, Contains(HasSubstr("'/no/such/dir' is not a directory")));
   EXPECT_THAT(faults, Contains(HasSubstr("--model-control-mode=explicit")));
   EXPECT_THAT(faults, Contains(HasSubstr("0..65535, got 70000")));
-  EXPECT_THAT(faults, Contains("--grpc-infer-threads must be at least 1, "
+  EXPECT_THAT(faults, Contains("--grpc-infer-thread-count must be at least 1, "
                                "got 0"));
-  EXPECT_THAT(faults, Contains("--grpc-use-ssl-mutual needs --grpc-use-ssl"));
+}
+
+TEST(OptionsTest, MutualTlsIsTlsAndNeedsAllFiles) {
+  ServerOptions options = Good();
+  options.grpc.tls.mutual = true;
+  EXPECT_THAT(Validate(options),
+              ElementsAre("--grpc-use-ssl-mutual needs --grpc-server-cert",
+                          "--grpc-use-ssl-mutual needs --grpc-server-key",
+                          "--grpc-use-ssl-mutual needs --grpc-root-cert"));
+  options.grpc.tls.certificate = std::string("file");
+  options.grpc.tls.key = options.grpc.tls.root = options.grpc.tls.certificate;
+  EXPECT_THAT(Validate(options), IsEmpty());
+  options.grpc.tls = {};
+  options.grpc.tls.enabled = true;
+  options.grpc.tls.certificate = std::string("file");
+  EXPECT_THAT(Validate(options),
+              ElementsAre("--grpc-use-ssl needs --grpc-server-key"));
 }
 
 TEST(OptionsTest, ThereMustBeSomethingToServe) {

@@ -50,6 +50,32 @@ TEST_F(LogTest, JsonEscapesWhatWouldBreakIt) {
       "\"message\":\"a \\\"b\\\" \\\\ \\u000a\\u0001\"}");
 }
 
+TEST_F(LogTest, InJsonThePairsAtTheEndAreFields) {
+  const auto json = [](absl::string_view message) {
+    const std::string line =
+        FormatLogLine(LogFormat::kJson, LogLevel::kInfo, message, 0);
+    return line.substr(line.find("\"message\""));
+  };
+  EXPECT_EQ(json("model ready model=a version=2 seconds=0.5 ladder=1,2"),
+            R"("message":"model ready","model":"a","version":2,"seconds":0.5,)"
+            R"("ladder":"1,2"})");
+  EXPECT_EQ(json("failed reason=\"no \\\"x\\\" here\" id='a b' n=-1e-05"),
+            R"("message":"failed","reason":"no \"x\" here","id":"a b",)"
+            R"("n":-1e-05})");
+}
+
+TEST_F(LogTest, InJsonWhatOnlyLooksLikeAPairStaysInTheMessage) {
+  for (const std::string message :
+       {"option --grpc-port=8001", "a=1 is not b", "x y=1, z", "x k='open",
+        "one message=two", "a Big=1", "pairs first=1 then words", "", " ",
+        "x =", "x a=1  "}) {
+    EXPECT_THAT(FormatLogLine(LogFormat::kJson, LogLevel::kInfo, message, 0),
+                EndsWith("\"message\":\"" + message + "\"}"));
+  }
+  EXPECT_THAT(FormatLogLine(LogFormat::kJson, LogLevel::kInfo, "x n=007", 0),
+              HasSubstr(R"("n":"007")"));
+}
+
 TEST_F(LogTest, WritesWholeLinesToStandardError) {
   CaptureStderr();
   LogInfo("one");
