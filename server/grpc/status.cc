@@ -10,13 +10,33 @@ namespace {
 
 // Trailers of 8 KiB are refused by default, and escaping may triple a text.
 constexpr size_t kMaxMessage = 2048;
+// Of a text that is longer: its end, and what stands for its middle.
+constexpr size_t kEnd = 512;
+constexpr absl::string_view kLeftOut = "...";
+constexpr size_t kLongestCharacter = 4;
+
+// The place at or before `at` where a character begins: clients decode the text
+// as UTF-8.
+size_t Between(absl::string_view text, size_t at) {
+  while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
+// A name that fills the text stands in its middle; what is wrong with it often
+// comes last.
+std::string Fitting(absl::string_view text) {
+  if (text.size() <= kMaxMessage) return std::string(text);
+  const size_t begin = kMaxMessage - kEnd - kLongestCharacter - kLeftOut.size();
+  return absl::StrCat(text.substr(0, Between(text, begin)), kLeftOut,
+                      text.substr(Between(text, text.size() - kEnd)));
+}
 
 }  // namespace
 
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   return {static_cast<grpc::StatusCode>(status.code()),
-          std::string(status.message().substr(0, kMaxMessage))};
+          Fitting(status.message())};
 }
 
 absl::Status FromGrpc(const grpc::Status& status) {

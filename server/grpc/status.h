@@ -10,7 +10,8 @@
 
 namespace reprise {
 
-// Code and text; a text that would not fit in a trailer is cut.
+// Code and text; of a text that would not fit in a trailer the middle is left
+// out.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 

@@ -1,9 +1,20 @@
 #include "server/grpc/status.h"
 
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace reprise::testing {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(StatusTest, EveryCodeGoesThereAndBack) {
   for (int code = 1; code <= 16; ++code) {
@@ -14,10 +25,32 @@ TEST(StatusTest, EveryCodeGoesThereAndBack) {
   EXPECT_TRUE(ToGrpc(absl::OkStatus()).ok());
 }
 
-TEST(StatusTest, ATextThatIsTooLongIsCut) {
-  const grpc::Status status =
-      ToGrpc(absl::InternalError(std::string(100000, 'x')));
-  EXPECT_EQ(status.error_message().size(), 2048u);
+TEST(StatusTest, ATextThatIsTooLongLosesItsMiddle) {
+  const std::string text =
+      "name '" + std::string(100000, 'x') + "' is too long";
+  const std::string cut = ToGrpc(absl::InternalError(text)).error_message();
+  EXPECT_THAT(cut, AllOf(StartsWith("name 'xxx"), HasSubstr("xxx...xxx"),
+                         EndsWith("xxx' is too long")));
+  EXPECT_LE(cut.size(), 2048u);
+  EXPECT_GE(cut.size(), 2000u);
+  const std::string fits(2048, 'x');
+  EXPECT_EQ(ToGrpc(absl::InternalError(fits)).error_message(), fits);
+}
+
+TEST(StatusTest, ATextIsCutBetweenCharacters) {
+  const std::string character = "\u20ac";
+  for (const char* const first : {"", "x", "xx"}) {
+    std::string text = first;
+    for (int i = 0; i < 1000; ++i) text += character;
+    std::string cut = ToGrpc(absl::InternalError(text)).error_message();
+    EXPECT_LE(cut.size(), 2048u);
+    cut.erase(0, std::string(first).size());
+    const std::vector<std::string> parts = absl::StrSplit(cut, "...");
+    ASSERT_EQ(parts.size(), 2u);
+    for (const std::string& part : parts) {
+      EXPECT_EQ(absl::StrReplaceAll(part, {{character, ""}}), "");
+    }
+  }
 }
 
 TEST(StatusTest, PushbackIsWholeMillisecondsAndAtLeastOne) {
