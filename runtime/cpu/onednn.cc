@@ -45,6 +45,129 @@ struct Call {
   }
 };
 
+constexpr auto kF32 = dnnl::memory::data_type::f32;
+constexpr auto kInference = dnnl::prop_kind::forward_inference;
+using Tag = dnnl::memory::format_tag;
+
+// What differs between the library's versions, and nothing else does. Version 2
+// describes an operation first and has one layout where an answer lies as its
+// input does; version 3 makes the descriptor at once, names both layouts, and
+// has parameters for what version 2 has fixed.
+#if DNNL_VERSION_MAJOR >= 3
+
+using SoftmaxForward = dnnl::softmax_forward;
+using PoolingForward = dnnl::pooling_forward;
+
+template <typename P, typename... Args>
+auto Describe(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
+              const Args&... args) {
+  return typename P::primitive_desc(engine, args..., attr);
+}
+
+Eltwise Completed(Eltwise eltwise) {
+  if (eltwise.kind == dnnl::algorithm::eltwise_hardswish) {
+    eltwise.alpha = 1.0F / 6.0F;
+    eltwise.beta = 0.5F;
+  }
+  if (eltwise.kind == dnnl::algorithm::eltwise_soft_relu) eltwise.alpha = 1;
+  return eltwise;
+}
+
+void Append(const Eltwise& wanted, dnnl::post_ops& post) {
+  const Eltwise eltwise = Completed(wanted);
+  post.append_eltwise(eltwise.kind, eltwise.alpha, eltwise.beta);
+}
+
+auto DescribeEltwise(const dnnl::engine& engine,
+                     const dnnl::primitive_attr& attr, const Eltwise& wanted,
+                     const Layout& x) {
+  const Eltwise eltwise = Completed(wanted);
+  return Describe<dnnl::eltwise_forward>(engine, attr, kInference, eltwise.kind,
+                                         x, x, eltwise.alpha, eltwise.beta);
+}
+
+template <typename P>
+auto DescribeNorm(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
+                  const Layout& x, float epsilon,
+                  dnnl::normalization_flags flags) {
+  return Describe<P>(engine, attr, kInference, x, x, epsilon, flags);
+}
+
+auto DescribeLrn(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
+                 const Layout& x, const LrnShape& shape) {
+  return Describe<dnnl::lrn_forward>(
+      engine, attr, kInference, dnnl::algorithm::lrn_across_channels, x, x,
+      shape.size, shape.alpha, shape.beta, shape.bias);
+}
+
+auto DescribeConcat(const dnnl::engine& engine,
+                    const dnnl::primitive_attr& attr, int axis,
+                    const std::vector<Layout>& parts) {
+  return dnnl::concat::primitive_desc(engine, axis, parts, attr);
+}
+
+#else
+
+using SoftmaxForward = dnnl::softmax_v2_forward;
+using PoolingForward = dnnl::pooling_v2_forward;
+
+template <typename P, typename... Args>
+auto Describe(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
+              const Args&... args) {
+  return typename P::primitive_desc(typename P::desc(args...), attr, engine);
+}
+
+void Append(const Eltwise& eltwise, dnnl::post_ops& post) {
+  post.append_eltwise(1, eltwise.kind, eltwise.alpha, eltwise.beta);
+}
+
+auto DescribeEltwise(const dnnl::engine& engine,
+                     const dnnl::primitive_attr& attr, const Eltwise& eltwise,
+                     const Layout& x) {
+  return Describe<dnnl::eltwise_forward>(engine, attr, kInference, eltwise.kind,
+                                         x, eltwise.alpha, eltwise.beta);
+}
+
+template <typename P>
+auto DescribeNorm(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
+                  const Layout& x, float epsilon,
+                  dnnl::normalization_flags flags) {
+  return Describe<P>(engine, attr, kInference, x, epsilon, flags);
+}
+
+auto DescribeLrn(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
+                 const Layout& x, const LrnShape& shape) {
+  return Describe<dnnl::lrn_forward>(
+      engine, attr, kInference, dnnl::algorithm::lrn_across_channels, x,
+      shape.size, shape.alpha, shape.beta, shape.bias);
+}
+
+auto DescribeConcat(const dnnl::engine& engine,
+                    const dnnl::primitive_attr& attr, int axis,
+                    const std::vector<Layout>& parts) {
+  return dnnl::concat::primitive_desc(axis, parts, engine, attr);
+}
+
+#endif
+
+dnnl::primitive_attr UserScratch() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+template <typename P>
+Primitive Made(const typename P::primitive_desc& pd) {
+  using dnnl::query;
+  return {P(pd),
+          pd.impl_info_str(),
+          pd.query_md(query::src_md, 0),
+          pd.query_md(query::weights_md, 0),
+          pd.query_md(query::weights_md, 1),
+          pd.query_md(query::dst_md, 0),
+          pd.scratchpad_desc()};
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<OneDnn>> OneDnn::Create() {
@@ -83,14 +206,94 @@ Layout PlainLayout(const Dims& dims) {
 
 bool SameLayout(const Layout& a, const Layout& b) { return a == b; }
 
-Kernel PrimitiveKernel(std::shared_ptr<OneDnn> dnn,
-                       const dnnl::primitive& primitive,
-                       const std::vector<PrimitiveArg>& args,
-                       const Layout& scratch) {
+Primitive MakeConv(const dnnl::engine& engine, const ConvShape& shape,
+                   const dnnl::primitive_attr& attr) {
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  const Layout src(shape.src, kF32, Tag::any);
+  const Layout dst(shape.dst, kF32, Tag::any);
+  if (!shape.has_bias) {
+    return Made<dnnl::convolution_forward>(Describe<dnnl::convolution_forward>(
+        engine, attr, kInference, kDirect, src, shape.weights, dst,
+        shape.strides, shape.dilations, shape.pads_begin, shape.pads_end));
+  }
+  const Layout bias({shape.dst[1]}, kF32, Tag::a);
+  return Made<dnnl::convolution_forward>(Describe<dnnl::convolution_forward>(
+      engine, attr, kInference, kDirect, src, shape.weights, bias, dst,
+      shape.strides, shape.dilations, shape.pads_begin, shape.pads_end));
+}
+
+Primitive MakeMatMul(const dnnl::engine& engine, const MatMulShape& shape,
+                     const dnnl::primitive_attr& attr) {
+  if (shape.bias.get_size() == 0) {
+    return Made<dnnl::matmul>(
+        Describe<dnnl::matmul>(engine, attr, shape.a, shape.b, shape.y));
+  }
+  return Made<dnnl::matmul>(Describe<dnnl::matmul>(
+      engine, attr, shape.a, shape.b, shape.bias, shape.y));
+}
+
+Primitive MakePool(const dnnl::engine& engine, const PoolShape& shape) {
+  const Layout dst(shape.dst, kF32, Tag::any);
+  return Made<PoolingForward>(Describe<PoolingForward>(
+      engine, UserScratch(), kInference, shape.kind, shape.src, dst,
+      shape.strides, shape.kernel, shape.dilations, shape.pads_begin,
+      shape.pads_end));
+}
+
+Primitive MakeEltwise(const dnnl::engine& engine, const Eltwise& eltwise,
+                      const Layout& x) {
+  return Made<dnnl::eltwise_forward>(
+      DescribeEltwise(engine, UserScratch(), eltwise, x));
+}
+
+Primitive MakeBinary(const dnnl::engine& engine, dnnl::algorithm kind,
+                     const Layout& a, const Layout& b, const Layout& y) {
+  return Made<dnnl::binary>(
+      Describe<dnnl::binary>(engine, UserScratch(), kind, a, b, y));
+}
+
+Primitive MakeConcat(const dnnl::engine& engine, int axis,
+                     const std::vector<Layout>& parts) {
+  return Made<dnnl::concat>(DescribeConcat(engine, UserScratch(), axis, parts));
+}
+
+Primitive MakeSoftmax(const dnnl::engine& engine, dnnl::algorithm kind,
+                      const Layout& x, int axis) {
+  return Made<SoftmaxForward>(Describe<SoftmaxForward>(
+      engine, UserScratch(), kInference, kind, x, x, axis));
+}
+
+Primitive MakeLayerNorm(const dnnl::engine& engine, const Layout& x,
+                        float epsilon, bool shift) {
+  auto flags = dnnl::normalization_flags::use_scale;
+  if (shift) flags |= dnnl::normalization_flags::use_shift;
+  return Made<dnnl::layer_normalization_forward>(
+      DescribeNorm<dnnl::layer_normalization_forward>(engine, UserScratch(), x,
+                                                      epsilon, flags));
+}
+
+Primitive MakeBatchNorm(const dnnl::engine& engine, const Layout& x,
+                        float epsilon) {
+  return Made<dnnl::batch_normalization_forward>(
+      DescribeNorm<dnnl::batch_normalization_forward>(
+          engine, UserScratch(), x, epsilon,
+          dnnl::normalization_flags::use_scale |
+              dnnl::normalization_flags::use_shift |
+              dnnl::normalization_flags::use_global_stats));
+}
+
+Primitive MakeLrn(const dnnl::engine& engine, const Layout& x,
+                  const LrnShape& shape) {
+  return Made<dnnl::lrn_forward>(DescribeLrn(engine, UserScratch(), x, shape));
+}
+
+Kernel PrimitiveKernel(std::shared_ptr<OneDnn> dnn, const Primitive& primitive,
+                       const std::vector<PrimitiveArg>& args) {
   auto call = std::make_shared<Call>();
   call->dnn = std::move(dnn);
-  call->primitive = primitive;
+  call->primitive = primitive.run;
   call->args = args;
+  const Layout& scratch = primitive.scratch;
   const auto scratch_bytes = static_cast<int64_t>(scratch.get_size());
   const auto add = [&](int id, const Layout& layout) {
     call->memories.emplace_back(layout, call->dnn->engine, nullptr);
@@ -120,14 +323,11 @@ Kernel PrimitiveKernel(std::shared_ptr<OneDnn> dnn,
 
 Kernel ReorderKernel(std::shared_ptr<OneDnn> dnn, const Layout& from,
                      const Layout& to) {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const dnnl::reorder::primitive_desc pd(dnn->engine, from, dnn->engine, to,
-                                         attr);
+                                         UserScratch());
   return PrimitiveKernel(
-      std::move(dnn), dnnl::reorder(pd),
-      {{DNNL_ARG_FROM, from, false, 0}, {DNNL_ARG_TO, to, true, 0}},
-      pd.scratchpad_desc());
+      std::move(dnn), Made<dnnl::reorder>(pd),
+      {{DNNL_ARG_FROM, from, false, 0}, {DNNL_ARG_TO, to, true, 0}});
 }
 
 void ReorderNow(OneDnn& dnn, const Layout& from, const void* source,
@@ -151,31 +351,32 @@ bool SetActivationAttr(const ops::Activation& activation,
     case ops::ActivationKind::kNone:
       return true;
     case ops::ActivationKind::kRelu:
-      post.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
+      Append({algorithm::eltwise_relu, 0, 0}, post);
       break;
     case ops::ActivationKind::kLeakyRelu:
-      post.append_eltwise(1, algorithm::eltwise_relu, alpha, 0);
+      Append({algorithm::eltwise_relu, alpha, 0}, post);
       break;
     case ops::ActivationKind::kClip:
-      post.append_eltwise(1, algorithm::eltwise_clip, std::max(alpha, -kMax),
-                          std::min(beta, kMax));
+      Append({algorithm::eltwise_clip, std::max(alpha, -kMax),
+              std::min(beta, kMax)},
+             post);
       break;
     case ops::ActivationKind::kSigmoid:
-      post.append_eltwise(1, algorithm::eltwise_logistic, 0, 0);
+      Append({algorithm::eltwise_logistic, 0, 0}, post);
       break;
     case ops::ActivationKind::kTanh:
-      post.append_eltwise(1, algorithm::eltwise_tanh, 0, 0);
+      Append({algorithm::eltwise_tanh, 0, 0}, post);
       break;
     case ops::ActivationKind::kHardSigmoid:
-      post.append_eltwise(1, algorithm::eltwise_linear, alpha, beta);
-      post.append_eltwise(1, algorithm::eltwise_clip, 0, 1);
+      Append({algorithm::eltwise_linear, alpha, beta}, post);
+      Append({algorithm::eltwise_clip, 0, 1}, post);
       break;
     case ops::ActivationKind::kHardSwish:
       if (alpha != 1.0F / 6.0F || beta != 0.5F) return false;
-      post.append_eltwise(1, algorithm::eltwise_hardswish, 0, 0);
+      Append({algorithm::eltwise_hardswish, 0, 0}, post);
       break;
     case ops::ActivationKind::kSilu:
-      post.append_eltwise(1, algorithm::eltwise_swish, 1, 0);
+      Append({algorithm::eltwise_swish, 1, 0}, post);
       break;
   }
   attr.set_post_ops(post);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,78 @@ absl::Status Guarded(absl::string_view what, absl::FunctionRef<void()> body);
 Layout PlainLayout(const Dims& dims);
 bool SameLayout(const Layout& a, const Layout& b);
 
+// A primitive that is made, and the layouts that it has chosen.
+struct Primitive {
+  dnnl::primitive run;
+  std::string name;  // of the library's implementation
+  Layout src;
+  Layout weights;  // empty where it has none
+  Layout bias;
+  Layout dst;
+  Layout scratch;
+};
+
+// The primitives in use. Call within Guarded: they throw. Versions 2 and 3 of
+// the library describe them differently, which nobody else has to know.
+
+// `attr`: SetActivationAttr. Layouts of the tensors but `weights` and `bias`
+// are the library's choice.
+struct ConvShape {
+  dnnl::memory::dims src;
+  Layout weights;  // with the group in front where there are groups
+  bool has_bias = false;
+  dnnl::memory::dims dst;
+  dnnl::memory::dims strides, dilations, pads_begin, pads_end;
+};
+Primitive MakeConv(const dnnl::engine& engine, const ConvShape& shape,
+                   const dnnl::primitive_attr& attr);
+
+// `bias` may be empty.
+struct MatMulShape {
+  Layout a, b, bias, y;
+};
+Primitive MakeMatMul(const dnnl::engine& engine, const MatMulShape& shape,
+                     const dnnl::primitive_attr& attr);
+
+// The layout of the answer is the library's choice.
+struct PoolShape {
+  dnnl::algorithm kind = dnnl::algorithm::pooling_max;
+  Layout src;
+  dnnl::memory::dims dst;
+  dnnl::memory::dims strides, kernel, dilations, pads_begin, pads_end;
+};
+Primitive MakePool(const dnnl::engine& engine, const PoolShape& shape);
+
+struct Eltwise {
+  dnnl::algorithm kind = dnnl::algorithm::eltwise_relu;
+  float alpha = 0;
+  float beta = 0;
+};
+Primitive MakeEltwise(const dnnl::engine& engine, const Eltwise& eltwise,
+                      const Layout& x);
+Primitive MakeBinary(const dnnl::engine& engine, dnnl::algorithm kind,
+                     const Layout& a, const Layout& b, const Layout& y);
+Primitive MakeConcat(const dnnl::engine& engine, int axis,
+                     const std::vector<Layout>& parts);
+Primitive MakeSoftmax(const dnnl::engine& engine, dnnl::algorithm kind,
+                      const Layout& x, int axis);
+
+// Over the last axis; a scale, and a shift if asked for.
+Primitive MakeLayerNorm(const dnnl::engine& engine, const Layout& x,
+                        float epsilon, bool shift);
+// With scale, shift, mean and variance as inputs.
+Primitive MakeBatchNorm(const dnnl::engine& engine, const Layout& x,
+                        float epsilon);
+
+struct LrnShape {
+  int64_t size = 1;
+  float alpha = 0;
+  float beta = 0;
+  float bias = 1;
+};
+Primitive MakeLrn(const dnnl::engine& engine, const Layout& x,
+                  const LrnShape& shape);
+
 // Which of oneDNN's arguments is which operand of a step.
 struct PrimitiveArg {
   int id = 0;  // DNNL_ARG_...
@@ -52,10 +125,8 @@ struct PrimitiveArg {
 
 // A kernel that runs `primitive`, whose scratchpad is the step's scratch.
 // Operands' addresses are noticed when they change. Call within Guarded.
-Kernel PrimitiveKernel(std::shared_ptr<OneDnn> dnn,
-                       const dnnl::primitive& primitive,
-                       const std::vector<PrimitiveArg>& args,
-                       const Layout& scratch);
+Kernel PrimitiveKernel(std::shared_ptr<OneDnn> dnn, const Primitive& primitive,
+                       const std::vector<PrimitiveArg>& args);
 
 // A kernel that copies operand 0 from one layout to another.
 Kernel ReorderKernel(std::shared_ptr<OneDnn> dnn, const Layout& from,

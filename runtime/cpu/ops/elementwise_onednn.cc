@@ -17,58 +17,56 @@ namespace reprise::cpu {
 namespace {
 
 using dnnl::algorithm;
-using dnnl::memory;
 
 // Below this many elements a call of the library costs more than a simple loop;
 // functions such as exp are worth it much earlier.
 constexpr int64_t kWorthSharing = 32768;
 constexpr int64_t kWorthVectors = 256;
 
-struct Eltwise {
-  algorithm kind = algorithm::eltwise_relu;
-  float alpha = 0;
-  float beta = 0;
+// A function, and from how many elements on it is worth a call.
+struct Function {
+  Eltwise eltwise;
   int64_t worth = kWorthVectors;
 };
 
-std::optional<Eltwise> Simple(absl::string_view op) {
-  if (op == "Relu")
-    return Eltwise{algorithm::eltwise_relu, 0, 0, kWorthSharing};
-  if (op == "Sigmoid") return Eltwise{algorithm::eltwise_logistic};
-  if (op == "Tanh") return Eltwise{algorithm::eltwise_tanh};
-  if (op == "Exp") return Eltwise{algorithm::eltwise_exp};
-  if (op == "Softplus") return Eltwise{algorithm::eltwise_soft_relu};
-  if (op == "Mish") return Eltwise{algorithm::eltwise_mish};
+std::optional<Function> Simple(absl::string_view op) {
+  if (op == "Relu") return Function{{algorithm::eltwise_relu}, kWorthSharing};
+  if (op == "Sigmoid") return Function{{algorithm::eltwise_logistic}};
+  if (op == "Tanh") return Function{{algorithm::eltwise_tanh}};
+  if (op == "Exp") return Function{{algorithm::eltwise_exp}};
+  if (op == "Softplus") return Function{{algorithm::eltwise_soft_relu}};
+  if (op == "Mish") return Function{{algorithm::eltwise_mish}};
   if (op == "HardSwish") {
-    return Eltwise{algorithm::eltwise_hardswish, 0, 0, kWorthSharing};
+    return Function{{algorithm::eltwise_hardswish}, kWorthSharing};
   }
   return std::nullopt;
 }
 
-absl::StatusOr<Eltwise> EltwiseOf(const ops::NodeView& view) {
+absl::StatusOr<Function> FunctionOf(const ops::NodeView& view) {
   const absl::string_view op = view.op();
-  if (const std::optional<Eltwise> simple = Simple(op); simple.has_value()) {
+  if (const std::optional<Function> simple = Simple(op); simple.has_value()) {
     return *simple;
   }
   if (op == "Gelu") {
     REPRISE_ASSIGN_OR_RETURN(const bool tanh, ops::ReadGeluTanh(view));
-    return Eltwise{tanh ? algorithm::eltwise_gelu_tanh
-                        : algorithm::eltwise_gelu_erf};
+    return Function{
+        {tanh ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf}};
   }
   if (op == "Clip") {
     REPRISE_ASSIGN_OR_RETURN(const ops::ClipParams clip, ops::ReadClip(view));
     constexpr double kMax = std::numeric_limits<float>::max();
     if (clip.low > clip.high) return ops::NotRunHere("empty Clip");
-    return Eltwise{
-        algorithm::eltwise_clip, static_cast<float>(std::max(clip.low, -kMax)),
-        static_cast<float>(std::min(clip.high, kMax)), kWorthSharing};
+    return Function{
+        {algorithm::eltwise_clip, static_cast<float>(std::max(clip.low, -kMax)),
+         static_cast<float>(std::min(clip.high, kMax))},
+        kWorthSharing};
   }
   if (op == "LeakyRelu" || op == "Elu") {
     REPRISE_ASSIGN_OR_RETURN(const ops::UnaryParams params,
                              ops::ReadUnary(view));
-    return op == "Elu" ? Eltwise{algorithm::eltwise_elu, params.alpha}
-                       : Eltwise{algorithm::eltwise_relu, params.alpha, 0,
-                                 kWorthSharing};
+    return op == "Elu" ? Function{{algorithm::eltwise_elu, params.alpha}}
+                       : Function{{algorithm::eltwise_relu, params.alpha},
+                                  kWorthSharing};
   }
   return ops::NotRunHere("not a function that oneDNN has");
 }
@@ -77,12 +75,6 @@ int64_t Count(const Dims& dims) {
   int64_t n = 1;
   for (const int64_t dim : dims) n *= dim;
   return n;
-}
-
-dnnl::primitive_attr UserScratch() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attr;
 }
 
 std::optional<algorithm> BinaryOf(absl::string_view op) {
@@ -110,25 +102,21 @@ absl::Status LowerUnaryOneDnn(LoweringContext& context,
       view.rank(0) > 5) {
     return ops::NotRunHere("oneDNN computes FP32");
   }
-  REPRISE_ASSIGN_OR_RETURN(const Eltwise eltwise, EltwiseOf(view));
+  REPRISE_ASSIGN_OR_RETURN(const Function function, FunctionOf(view));
   if (!context.IsBlocked(node.inputs[0]) &&
-      Count(view.dims(0)) < eltwise.worth) {
+      Count(view.dims(0)) < function.worth) {
     return ops::NotRunHere("not worth a call");
   }
   REPRISE_ASSIGN_OR_RETURN(const Layout layout, context.MadeIn(node.inputs[0]));
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId x,
                            context.In(node.inputs[0], layout));
   return Guarded(node.op, [&] {
-    const dnnl::eltwise_forward::primitive_desc pd(
-        dnnl::eltwise_forward::desc(dnnl::prop_kind::forward_inference,
-                                    eltwise.kind, layout, eltwise.alpha,
-                                    eltwise.beta),
-        UserScratch(), context.dnn()->engine);
+    const Primitive eltwise =
+        MakeEltwise(context.dnn()->engine, function.eltwise, layout);
     Kernel kernel = PrimitiveKernel(
-        context.dnn(), dnnl::eltwise_forward(pd),
-        {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}},
-        pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel), {x},
+        context.dnn(), eltwise,
+        {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}});
+    context.AddStep(node.op + ":" + eltwise.name, std::move(kernel), {x},
                     {context.DefineIn(node.outputs[0], layout)});
   });
 }
@@ -163,16 +151,14 @@ absl::Status LowerBinaryOneDnn(LoweringContext& context,
   }
   return Guarded(node.op, [&] {
     if (!same) right = PlainLayout(Widened(view.dims(1), y.size()));
-    const dnnl::binary::primitive_desc pd(
-        dnnl::binary::desc(*kind, layout, right, layout), UserScratch(),
-        context.dnn()->engine);
-    Kernel kernel = PrimitiveKernel(context.dnn(), dnnl::binary(pd),
+    const Primitive binary =
+        MakeBinary(context.dnn()->engine, *kind, layout, right, layout);
+    Kernel kernel = PrimitiveKernel(context.dnn(), binary,
                                     {{DNNL_ARG_SRC_0, layout, false, 0},
                                      {DNNL_ARG_SRC_1, right, false, 1},
-                                     {DNNL_ARG_DST, layout, true, 0}},
-                                    pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel),
-                    {a, b}, {context.DefineIn(node.outputs[0], layout)});
+                                     {DNNL_ARG_DST, layout, true, 0}});
+    context.AddStep(node.op + ":" + binary.name, std::move(kernel), {a, b},
+                    {context.DefineIn(node.outputs[0], layout)});
   });
 }
 
@@ -196,18 +182,17 @@ absl::Status LowerConcatOneDnn(LoweringContext& context,
     reads.push_back(read);
   }
   return Guarded(node.op, [&] {
-    const dnnl::concat::primitive_desc pd(static_cast<int>(axis), layouts,
-                                          context.dnn()->engine, UserScratch());
+    const Primitive concat =
+        MakeConcat(context.dnn()->engine, static_cast<int>(axis), layouts);
     std::vector<PrimitiveArg> args;
     for (size_t i = 0; i < layouts.size(); ++i) {
       args.push_back(
           {DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), layouts[i], false, i});
     }
-    args.push_back({DNNL_ARG_DST, pd.dst_desc(), true, 0});
-    Kernel kernel = PrimitiveKernel(context.dnn(), dnnl::concat(pd), args,
-                                    pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel),
-                    reads, {context.DefineIn(node.outputs[0], pd.dst_desc())});
+    args.push_back({DNNL_ARG_DST, concat.dst, true, 0});
+    Kernel kernel = PrimitiveKernel(context.dnn(), concat, args);
+    context.AddStep(node.op + ":" + concat.name, std::move(kernel), reads,
+                    {context.DefineIn(node.outputs[0], concat.dst)});
   });
 }
 

@@ -35,51 +35,49 @@ absl::Status LowerProduct(LoweringContext& context, const ops::NodeView& view,
   if (!SetActivationAttr(activation, attr)) {
     return ops::NotRunHere("not an activation that oneDNN has");
   }
-  dnnl::matmul::primitive_desc pd;
+  Primitive matmul;
   REPRISE_RETURN_IF_ERROR(Guarded(node.op, [&] {
-    const Layout b = constant != nullptr
-                         ? Layout(product.b, kF32, memory::format_tag::any)
-                         : product.b_plain;
-    const Layout y = PlainLayout(Dims(product.y.begin(), product.y.end()));
-    const Layout bias =
-        product.bias.empty()
-            ? Layout()
-            : PlainLayout(Dims(product.bias.begin(), product.bias.end()));
-    pd = dnnl::matmul::primitive_desc(dnnl::matmul::desc(product.a, b, bias, y),
-                                      attr, context.dnn()->engine);
+    MatMulShape shape;
+    shape.a = product.a;
+    shape.b = constant != nullptr
+                  ? Layout(product.b, kF32, memory::format_tag::any)
+                  : product.b_plain;
+    shape.y = PlainLayout(Dims(product.y.begin(), product.y.end()));
+    if (!product.bias.empty()) {
+      shape.bias = PlainLayout(Dims(product.bias.begin(), product.bias.end()));
+    }
+    matmul = MakeMatMul(context.dnn()->engine, shape, attr);
   }));
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId a,
                            context.Plain(node.inputs[0]));
   plan::BufferId b = plan::kNoBuffer;
   if (constant != nullptr &&
-      (product.b_scale != 1 ||
-       !SameLayout(pd.weights_desc(), product.b_plain))) {
+      (product.b_scale != 1 || !SameLayout(matmul.weights, product.b_plain))) {
     REPRISE_ASSIGN_OR_RETURN(
         const std::byte* packed,
         context.weights().Packed(
             *context.dnn(), context.bound().constants[node.inputs[1]],
-            product.b_plain, pd.weights_desc(), product.b_scale));
+            product.b_plain, matmul.weights, product.b_scale));
     b = context.AddConstant("packed", packed,
-                            static_cast<int64_t>(pd.weights_desc().get_size()));
+                            static_cast<int64_t>(matmul.weights.get_size()));
   } else {
     REPRISE_ASSIGN_OR_RETURN(b, context.Plain(node.inputs[1]));
   }
   std::vector<PrimitiveArg> args = {
-      {DNNL_ARG_SRC, pd.src_desc(), false, 0},
-      {DNNL_ARG_WEIGHTS, pd.weights_desc(), false, 1},
-      {DNNL_ARG_DST, pd.dst_desc(), true, 0}};
+      {DNNL_ARG_SRC, matmul.src, false, 0},
+      {DNNL_ARG_WEIGHTS, matmul.weights, false, 1},
+      {DNNL_ARG_DST, matmul.dst, true, 0}};
   std::vector<plan::BufferId> reads = {a, b};
   if (!product.bias.empty()) {
     REPRISE_ASSIGN_OR_RETURN(const plan::BufferId bias,
                              context.Plain(node.inputs[2]));
-    args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), false, 2});
+    args.push_back({DNNL_ARG_BIAS, matmul.bias, false, 2});
     reads.push_back(bias);
   }
   return Guarded(node.op, [&] {
-    Kernel kernel = PrimitiveKernel(context.dnn(), dnnl::matmul(pd), args,
-                                    pd.scratchpad_desc());
+    Kernel kernel = PrimitiveKernel(context.dnn(), matmul, args);
     const plan::BufferId y = context.Define(node.outputs[0]);
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel),
+    context.AddStep(node.op + ":" + matmul.name, std::move(kernel),
                     std::move(reads), {y});
   });
 }

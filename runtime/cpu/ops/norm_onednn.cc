@@ -11,18 +11,6 @@
 #include "runtime/ops/softmax.h"
 
 namespace reprise::cpu {
-namespace {
-
-using dnnl::memory;
-using dnnl::prop_kind;
-
-dnnl::primitive_attr UserScratch() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attr;
-}
-
-}  // namespace
 
 absl::Status LowerSoftmaxOneDnn(LoweringContext& context,
                                 const ops::NodeView& view) {
@@ -42,15 +30,12 @@ absl::Status LowerSoftmaxOneDnn(LoweringContext& context,
     const auto algorithm = node.op == "Softmax"
                                ? dnnl::algorithm::softmax_accurate
                                : dnnl::algorithm::softmax_log;
-    const dnnl::softmax_v2_forward::primitive_desc pd(
-        dnnl::softmax_v2_forward::desc(prop_kind::forward_inference, algorithm,
-                                       layout, layout, 1),
-        UserScratch(), context.dnn()->engine);
+    const Primitive softmax =
+        MakeSoftmax(context.dnn()->engine, algorithm, layout, /*axis=*/1);
     Kernel kernel = PrimitiveKernel(
-        context.dnn(), dnnl::softmax_v2_forward(pd),
-        {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}},
-        pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel), {x},
+        context.dnn(), softmax,
+        {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}});
+    context.AddStep(node.op + ":" + softmax.name, std::move(kernel), {x},
                     {context.Define(node.outputs[0])});
   });
 }
@@ -84,21 +69,15 @@ absl::Status LowerLayerNormOneDnn(LoweringContext& context,
   return Guarded(node.op, [&] {
     const Layout x = PlainLayout({params.outer, params.inner});
     const Layout row = PlainLayout({params.inner});
-    auto flags = dnnl::normalization_flags::use_scale;
-    if (params.has_bias) flags |= dnnl::normalization_flags::use_shift;
-    const dnnl::layer_normalization_forward::primitive_desc pd(
-        dnnl::layer_normalization_forward::desc(prop_kind::forward_inference, x,
-                                                params.epsilon, flags),
-        UserScratch(), context.dnn()->engine);
+    const Primitive norm = MakeLayerNorm(context.dnn()->engine, x,
+                                         params.epsilon, params.has_bias);
     std::vector<PrimitiveArg> args = {{DNNL_ARG_SRC, x, false, 0},
                                       {DNNL_ARG_SCALE, row, false, 1},
                                       {DNNL_ARG_DST, x, true, 0}};
     if (params.has_bias) args.push_back({DNNL_ARG_SHIFT, row, false, 2});
-    Kernel kernel =
-        PrimitiveKernel(context.dnn(), dnnl::layer_normalization_forward(pd),
-                        args, pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel),
-                    reads, {context.Define(node.outputs[0])});
+    Kernel kernel = PrimitiveKernel(context.dnn(), norm, args);
+    context.AddStep(node.op + ":" + norm.name, std::move(kernel), reads,
+                    {context.Define(node.outputs[0])});
   });
 }
 
@@ -121,24 +100,17 @@ absl::Status LowerBatchNormOneDnn(LoweringContext& context,
   }
   return Guarded(node.op, [&] {
     const Layout row = PlainLayout({view.dims(0)[1]});
-    const dnnl::batch_normalization_forward::primitive_desc pd(
-        dnnl::batch_normalization_forward::desc(
-            prop_kind::forward_inference, layout, params.epsilon,
-            dnnl::normalization_flags::use_scale |
-                dnnl::normalization_flags::use_shift |
-                dnnl::normalization_flags::use_global_stats),
-        UserScratch(), context.dnn()->engine);
-    Kernel kernel =
-        PrimitiveKernel(context.dnn(), dnnl::batch_normalization_forward(pd),
-                        {{DNNL_ARG_SRC, layout, false, 0},
-                         {DNNL_ARG_SCALE, row, false, 1},
-                         {DNNL_ARG_SHIFT, row, false, 2},
-                         {DNNL_ARG_MEAN, row, false, 3},
-                         {DNNL_ARG_VARIANCE, row, false, 4},
-                         {DNNL_ARG_DST, layout, true, 0}},
-                        pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel),
-                    reads, {context.DefineIn(node.outputs[0], layout)});
+    const Primitive norm =
+        MakeBatchNorm(context.dnn()->engine, layout, params.epsilon);
+    Kernel kernel = PrimitiveKernel(context.dnn(), norm,
+                                    {{DNNL_ARG_SRC, layout, false, 0},
+                                     {DNNL_ARG_SCALE, row, false, 1},
+                                     {DNNL_ARG_SHIFT, row, false, 2},
+                                     {DNNL_ARG_MEAN, row, false, 3},
+                                     {DNNL_ARG_VARIANCE, row, false, 4},
+                                     {DNNL_ARG_DST, layout, true, 0}});
+    context.AddStep(node.op + ":" + norm.name, std::move(kernel), reads,
+                    {context.DefineIn(node.outputs[0], layout)});
   });
 }
 
@@ -154,16 +126,13 @@ absl::Status LowerLrnOneDnn(LoweringContext& context,
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId x,
                            context.In(node.inputs[0], layout));
   return Guarded(node.op, [&] {
-    const dnnl::lrn_forward::primitive_desc pd(
-        dnnl::lrn_forward::desc(
-            prop_kind::forward_inference, dnnl::algorithm::lrn_across_channels,
-            layout, params.size, params.alpha, params.beta, params.bias),
-        UserScratch(), context.dnn()->engine);
+    const Primitive lrn =
+        MakeLrn(context.dnn()->engine, layout,
+                {params.size, params.alpha, params.beta, params.bias});
     Kernel kernel = PrimitiveKernel(
-        context.dnn(), dnnl::lrn_forward(pd),
-        {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}},
-        pd.scratchpad_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel), {x},
+        context.dnn(), lrn,
+        {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}});
+    context.AddStep(node.op + ":" + lrn.name, std::move(kernel), {x},
                     {context.DefineIn(node.outputs[0], layout)});
   });
 }

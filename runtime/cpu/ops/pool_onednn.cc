@@ -48,37 +48,30 @@ absl::Status LowerPoolOneDnn(LoweringContext& context,
     return ops::NotRunHere("not a pooling that oneDNN has");
   }
   REPRISE_ASSIGN_OR_RETURN(const Layout src, context.MadeIn(node.inputs[0]));
-  dnnl::pooling_v2_forward::primitive_desc pd;
+  Primitive pool;
   REPRISE_RETURN_IF_ERROR(Guarded(node.op, [&] {
-    const auto algorithm =
-        max ? dnnl::algorithm::pooling_max
-            : (geometry.count_include_pad
-                   ? dnnl::algorithm::pooling_avg_include_padding
-                   : dnnl::algorithm::pooling_avg_exclude_padding);
-    memory::dims dilations;
-    for (const int64_t d : window.dilations) dilations.push_back(d - 1);
-    const Layout dst(
-        memory::dims(geometry.output.begin(), geometry.output.end()),
-        memory::data_type::f32, memory::format_tag::any);
-    dnnl::primitive_attr attr;
-    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    pd = dnnl::pooling_v2_forward::primitive_desc(
-        dnnl::pooling_v2_forward::desc(dnnl::prop_kind::forward_inference,
-                                       algorithm, src, dst, window.strides,
-                                       window.kernel, dilations,
-                                       window.pads_begin, pads_end),
-        attr, context.dnn()->engine);
+    PoolShape shape;
+    shape.kind = max ? dnnl::algorithm::pooling_max
+                     : (geometry.count_include_pad
+                            ? dnnl::algorithm::pooling_avg_include_padding
+                            : dnnl::algorithm::pooling_avg_exclude_padding);
+    shape.src = src;
+    shape.dst.assign(geometry.output.begin(), geometry.output.end());
+    shape.strides = window.strides;
+    shape.kernel = window.kernel;
+    for (const int64_t d : window.dilations) shape.dilations.push_back(d - 1);
+    shape.pads_begin = window.pads_begin;
+    shape.pads_end = pads_end;
+    pool = MakePool(context.dnn()->engine, shape);
   }));
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId x,
-                           context.In(node.inputs[0], pd.src_desc()));
+                           context.In(node.inputs[0], pool.src));
   return Guarded(node.op, [&] {
-    Kernel kernel = PrimitiveKernel(context.dnn(), dnnl::pooling_v2_forward(pd),
-                                    {{DNNL_ARG_SRC, pd.src_desc(), false, 0},
-                                     {DNNL_ARG_DST, pd.dst_desc(), true, 0}},
-                                    pd.scratchpad_desc());
-    const plan::BufferId y = context.DefineIn(node.outputs[0], pd.dst_desc());
-    context.AddStep(node.op + ":" + pd.impl_info_str(), std::move(kernel), {x},
-                    {y});
+    Kernel kernel = PrimitiveKernel(context.dnn(), pool,
+                                    {{DNNL_ARG_SRC, pool.src, false, 0},
+                                     {DNNL_ARG_DST, pool.dst, true, 0}});
+    const plan::BufferId y = context.DefineIn(node.outputs[0], pool.dst);
+    context.AddStep(node.op + ":" + pool.name, std::move(kernel), {x}, {y});
   });
 }
 
