@@ -69,12 +69,11 @@ class SlowDrainTest(DrainTest):
     binary = support.DELAYED
     flags = (*DrainTest.flags, "--test-delay=simple=100ms")
 
+    models = ()
+
     @classmethod
     def prepare(cls, repository):
-        with (repository / "simple" / "config.pbtxt").open("a") as config:
-            config.write("\ndynamic_batching { }\n")
-        text = (repository / "simple" / "config.pbtxt").read_text()
-        (repository / "simple" / "config.pbtxt").write_text(text.replace("max_batch_size: 8", "max_batch_size: 32"))
+        support.copy_simple(repository, "simple", 32, "dynamic_batching { }")
 
 
 class SecondSignalTest(support.DaemonTest):

@@ -1,8 +1,9 @@
 """The metrics add up: replies by code, outcomes of deadlines, stages of a call."""
 import collections
-import re
 
 import support
+from scrape import by_label, grown, samples
+from slow_models import SlowModelsTest
 
 if support.found("tritonclient.grpc"):
     import grpc
@@ -10,28 +11,7 @@ if support.found("tritonclient.grpc"):
     from tritonclient.grpc import service_pb2 as pb
 
     import calls
-
-SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
-LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-
-
-def samples(page):
-    """(name, labels) -> value, labels as a frozenset of pairs."""
-    found = {}
-    for line in page.splitlines():
-        if match := SAMPLE.match(line):
-            found[match[1], frozenset(LABEL.findall(match[2] or ""))] = float(match[3])
-    return found
-
-
-def by_label(page, name, label):
-    """The sums of `name` over all labels but one."""
-    sums = collections.Counter()
-    for (sample, labels), value in samples(page).items():
-        if sample == name:
-            sums[dict(labels).get(label)] += value
-    return sums
-
+    from messages import unload
 
 def ones(rows=1):
     return calls.request("simple", {n: np.ones((rows, 16)) for n in ("INPUT0", "INPUT1")})
@@ -53,10 +33,7 @@ class MetricsTest(support.DaemonTest):
             return e.code().name
 
     def grown(self, name, label, before):
-        """What was counted since `before`, without zeros."""
-        after = by_label(self.daemon.metrics(), name, label)
-        after.subtract(by_label(before, name, label))
-        return {key: count for key, count in after.items() if count}
+        return grown(before, self.daemon.metrics(), name, label)
 
     def test_replies_by_code_add_up_to_the_calls(self):
         before = self.daemon.metrics()
@@ -109,6 +86,105 @@ class StagesTest(support.DaemonTest):
         self.assertGreaterEqual(stages, 0.99 * stats.success.ns)
         self.assertGreaterEqual(stats.compute_infer.ns, 50 * 20e6)
 
+
+class OutcomesTest(SlowModelsTest):
+    """Every way that a call can end is counted once, by its code and by its outcome."""
+    flags = ("--model-control-mode=explicit", "--load-model=*", "--test-delay=slow=200ms", "--test-delay=late=1s")
+
+    @classmethod
+    def prepare(cls, repository):
+        support.copy_simple(repository, "slow", more="dynamic_batching { default_queue_policy { max_queue_size: 8 } }")
+        support.copy_simple(repository, "late")
+        support.copy_simple(repository, "gone")
+
+    def setUp(self):
+        super().setUp()
+        self.before = self.daemon.metrics()
+
+    def counted(self, name, label, **where):
+        return grown(self.before, self.daemon.metrics(), name, label, **where)
+
+    def check(self, model, codes, outcomes):
+        """What was counted for `model` since the test began; and that every call is in both counts."""
+        for call in self.made:
+            call.code()  # waits for its end
+
+        def counts():
+            return (self.counted("reprise_requests_total", "code", model=model),
+                    self.counted("reprise_request_deadline_total", "outcome", model=model))
+        # A call that its client ended is counted when the server hears of it.
+        support.until(lambda: sum(counts()[0].values()) >= sum(codes.values()))
+        self.assertEqual(counts(), (codes, outcomes))
+        for name, label in (("reprise_requests_total", "code"), ("reprise_request_deadline_total", "outcome")):
+            self.assertEqual(sum(self.counted(name, label).values()), len(self.made), name)
+
+    def check_ended(self, code, outcome, count):
+        """`count` calls to `slow` ended so, and all others were answered."""
+        answered = len(self.made) - count
+        self.check("slow", {"OK": answered, code: count}, {"met": answered, outcome: count})
+
+    def test_met_and_invalid(self):
+        for _ in range(3):
+            self.send("simple")
+            self.send("simple", deadline=None)
+            self.send("simple", rows=9)
+        self.send("simple", version="one")
+        self.send("simple", version="7")
+        self.check("simple", {"OK": 6, "INVALID_ARGUMENT": 3}, {"met": 6, "invalid": 3})
+        self.check("", {"INVALID_ARGUMENT": 1, "NOT_FOUND": 1}, {"invalid": 2})
+        self.assertEqual(self.counted("reprise_request_rows_total", "model"), {"simple": 6})
+
+    def test_failed(self):
+        self.stub.RepositoryModelUnload(unload("gone"), timeout=60)
+        self.send("gone", version="1")
+        self.check("", {"UNAVAILABLE": 1}, {"failed": 1})
+
+    def test_late(self):
+        """The batch began before the deadline and ended after it."""
+        self.assertEqual(self.send("late", deadline=0.5).code().name, "DEADLINE_EXCEEDED")
+        self.check("late", {"DEADLINE_EXCEEDED": 1}, {"late": 1})
+
+    def test_cancelled_while_it_runs(self):
+        call = self.send("late")
+        support.until(lambda: by_label(self.daemon.metrics(), "reprise_slots_in_flight", "device")["cpu"] > 0)
+        call.cancel()
+        self.check("late", {"CANCELLED": 1}, {"cancelled": 1})
+
+    def test_dropped_queue(self):
+        self.hold("slow")
+        for _ in range(2):
+            self.send("slow", timeout=1000)
+        self.check_ended("DEADLINE_EXCEEDED", "dropped_queue", 2)
+
+    def test_cancelled_while_it_waits(self):
+        self.hold("slow")
+        for _ in range(2):
+            self.send_there("slow").cancel()
+        self.check_ended("CANCELLED", "cancelled", 2)
+
+    def test_rejected_admission(self):
+        self.send_until_one_ends_badly("slow")
+        refused = sum(call.code() != grpc.StatusCode.OK for call in self.made)
+        self.check_ended("RESOURCE_EXHAUSTED", "rejected_admission", refused)
+
+
+class StuckTest(support.DaemonTest):
+    binary = support.DELAYED
+    models = ("simple",)
+    flags = ("--test-delay=simple=600s",)
+
+    def test_the_pages_are_served_while_the_worker_is_stuck(self):
+        channel = calls.channel(self.daemon.address)
+        self.addCleanup(channel.close)
+        call = calls.infer_method(channel).future(ones(), timeout=600)
+        support.until(lambda: by_label(self.daemon.metrics(), "reprise_slots_in_flight", "device")["cpu"] > 0)
+        for _ in range(20):
+            self.assertIn("reprise_build_info", self.daemon.metrics())
+        self.assertEqual((self.daemon.probe("/livez"), self.daemon.probe("/")), (200, 200))
+        self.assertFalse(call.done())
+
+
+del SlowModelsTest
 
 if __name__ == "__main__":
     support.main()

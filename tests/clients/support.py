@@ -8,6 +8,8 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -17,6 +19,7 @@ from daemon import Daemon  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("REPRISE_BUILD", ROOT / "build" / "release"))
 REPRISED = BUILD / "bin" / "reprised"
+REPRISE = BUILD / "bin" / "reprise"
 DELAYED = BUILD / "tests" / "reprised_delayed"  # the daemon with a device that takes its time
 MODELS = ROOT / "deploy" / "models"
 SKIPPED = 77  # the exit status that ctest reports as skipped
@@ -55,6 +58,24 @@ def copy_models(*names):
     for name in names:
         shutil.copytree(MODELS / name, pathlib.Path(folder.name) / name)
     return folder
+
+
+def copy_simple(repository, name, max_batch_size=1, more=""):
+    """The model `simple` under another name; `more` is appended to its configuration."""
+    shutil.copytree(MODELS / "simple", repository / name)
+    config = (repository / name / "config.pbtxt").read_text()
+    config = config.replace('name: "simple"', f'name: "{name}"').replace("max_batch_size: 8", f"max_batch_size: {max_batch_size}")
+    (repository / name / "config.pbtxt").write_text(f"{config}\n{more}\n")
+
+
+def until(condition, seconds=60):
+    """Returns what `condition` returns once it is true; an error if it never is."""
+    deadline, between = time.monotonic() + seconds, threading.Event()
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not so after {seconds} s")
+        between.wait(0.005)
+    return value
 
 
 class DaemonTest(unittest.TestCase):
