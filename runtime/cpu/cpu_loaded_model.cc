@@ -5,6 +5,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
@@ -24,8 +25,39 @@ constexpr int kTimedRuns = 50;
 constexpr int kLeastTimedRuns = 3;
 constexpr absl::Duration kTimingBudget = absl::Milliseconds(500);
 
-// A rung must be this much faster than a larger one to be worth having.
-constexpr double kWorthARung = 0.98;
+struct Fusion {
+  absl::string_view name;
+  bool ops::FuseOptions::*enabled;
+};
+
+// Every switch of FuseOptions.
+constexpr Fusion kFusions[] = {
+    {"activation", &ops::FuseOptions::activation},
+    {"batch_norm", &ops::FuseOptions::batch_norm},
+    {"bias", &ops::FuseOptions::bias},
+};
+
+absl::StatusOr<ops::FuseOptions> FuseOptionsWithout(
+    const std::vector<std::string>& off) {
+  ops::FuseOptions options;
+  for (const std::string& name : off) {
+    bool known = false;
+    for (const Fusion& fusion : kFusions) {
+      if (name != kAllFusions && name != fusion.name) continue;
+      options.*fusion.enabled = false;
+      known = true;
+    }
+    if (!known) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "fusions: the CPU has none of the name '", name, "'; it has ",
+          absl::StrJoin(kFusions, ", ",
+                        [](std::string* text, const Fusion& fusion) {
+                          absl::StrAppend(text, fusion.name);
+                        })));
+    }
+  }
+  return options;
+}
 
 absl::Status CheckKernels(const graph::Graph& graph) {
   for (const graph::Node& node : graph.nodes) {
@@ -83,9 +115,11 @@ absl::Status BindOutputs(const ops::BoundGraph& bound, int rows,
 absl::StatusOr<std::unique_ptr<CpuLoadedModel>> CpuLoadedModel::Create(
     ModelHost host, const graph::Graph& graph, Signature signature,
     LoadOptions options) {
+  REPRISE_ASSIGN_OR_RETURN(const ops::FuseOptions fusions,
+                           FuseOptionsWithout(options.fusions_off));
   auto copy = std::make_unique<graph::Graph>(graph);
   REPRISE_RETURN_IF_ERROR(ops::FoldConstants(*copy, {}, EvaluateNode).status());
-  REPRISE_RETURN_IF_ERROR(ops::Fuse(*copy, {}).status());
+  REPRISE_RETURN_IF_ERROR(ops::Fuse(*copy, fusions).status());
   REPRISE_RETURN_IF_ERROR(CheckKernels(*copy));
   return absl::WrapUnique(new CpuLoadedModel(std::move(host), std::move(copy),
                                              std::move(signature),
@@ -100,12 +134,6 @@ CpuLoadedModel::CpuLoadedModel(ModelHost host,
       signature_(std::move(signature)),
       options_(std::move(options)),
       weights_(*graph_) {}
-
-const std::vector<int>* CpuLoadedModel::Kept(
-    const VariantDims& dims, const std::vector<int>& ladder) const {
-  const auto it = kept_.find({{dims.begin(), dims.end()}, ladder});
-  return it == kept_.end() ? nullptr : &it->second;
-}
 
 absl::Status CpuLoadedModel::LowerRungs(const VariantDims& dims,
                                         const std::vector<int>& ladder,
@@ -139,8 +167,9 @@ absl::Status CpuLoadedModel::CheckMemory(const Draft& draft,
                                          int64_t arena_bytes) const {
   const int64_t arena =
       std::max<int64_t>(0, arena_bytes - draft.lane->arena().size());
-  const int64_t slots =
-      static_cast<int64_t>(draft.layout.bytes) * (host_.slots.size() + 1);
+  // Those of the pool, and the one that rungs are timed in.
+  const int64_t slots = host_.slots.BytesToGrow(draft.layout) +
+                        static_cast<int64_t>(draft.layout.bytes);
   const int64_t free = HostMemory().free;
   if (arena + slots > free) {
     return absl::ResourceExhaustedError(
@@ -178,16 +207,10 @@ absl::Status CpuLoadedModel::TimeRungs(Draft& draft, CpuSlot& slot) {
 }
 
 void CpuLoadedModel::DropSlowRungs(Draft& draft) const {
-  if (!options_.may_drop_rungs) return;
-  absl::Duration fastest = absl::InfiniteDuration();
+  const std::vector<size_t> kept = RungsWorthHaving(draft.ladder);
   for (size_t i = draft.ladder.size(); i-- > 0;) {
-    const Rung rung = draft.ladder[i];
-    // Times of zero are those of a clock that stands still.
-    if (rung.p50 == absl::ZeroDuration() || rung.p50 <= fastest * kWorthARung ||
-        fastest == absl::InfiniteDuration()) {
-      fastest = std::min(fastest, rung.p50);
-      continue;
-    }
+    if (std::binary_search(kept.begin(), kept.end(), i)) continue;
+    const Rung& rung = draft.ladder[i];
     LogInfo(absl::StrCat(
         "rung dropped: not faster than a larger one model=", options_.model,
         " rows=", rung.rows, " p50=", absl::FormatDuration(rung.p50)));
@@ -214,7 +237,7 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuLoadedModel::Prepare(
   draft.signature = signature_;
   draft.signature.free_symbols.clear();
   BindSymbols(signature_, dims, draft.signature.inputs);
-  const std::vector<int>* const kept = Kept(dims, ladder);
+  const std::vector<int>* const kept = choices_.Find(dims, ladder);
   const std::vector<int>& rungs = kept != nullptr ? *kept : ladder;
   REPRISE_RETURN_IF_ERROR(LowerRungs(dims, rungs, draft));
   host_.slots.Require(draft.layout);
@@ -232,9 +255,10 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuLoadedModel::Prepare(
   FillWithSamples(draft.signature, rungs.back(), slot);
   REPRISE_RETURN_IF_ERROR(TimeRungs(draft, slot));
   if (kept == nullptr) {
-    DropSlowRungs(draft);
-    std::vector<int>& rows = kept_[{{dims.begin(), dims.end()}, ladder}];
+    if (options_.may_drop_rungs) DropSlowRungs(draft);
+    std::vector<int> rows;
     for (const Rung& rung : draft.ladder) rows.push_back(rung.rows);
+    choices_.Keep(dims, ladder, std::move(rows));
   }
   const CpuShared shared{*draft.lane, host_.board, host_.slots,
                          host_.inline_below};

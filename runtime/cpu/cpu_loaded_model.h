@@ -3,16 +3,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
 #include "runtime/cpu/cpu_executable.h"
+#include "runtime/cpu/rung_choice.h"
 #include "runtime/cpu/weights.h"
 #include "runtime/device/device.h"
 #include "runtime/graph/graph.h"
@@ -33,7 +31,8 @@ struct ModelHost {
 class CpuLoadedModel final : public LoadedModel {
  public:
   // Folds and fuses a copy of `graph`, and checks that every node that is left
-  // has a kernel: UNIMPLEMENTED names it.
+  // has a kernel: UNIMPLEMENTED names it. INVALID_ARGUMENT: options name a
+  // fusion that there is not.
   static absl::StatusOr<std::unique_ptr<CpuLoadedModel>> Create(
       ModelHost host, const graph::Graph& graph, Signature signature,
       LoadOptions options);
@@ -56,9 +55,6 @@ class CpuLoadedModel final : public LoadedModel {
     SlotLayout layout;
   };
 
-  // The rows of the rungs that `ladder` has become, or null if it is new.
-  const std::vector<int>* Kept(const VariantDims& dims,
-                               const std::vector<int>& ladder) const;
   absl::Status LowerRungs(const VariantDims& dims,
                           const std::vector<int>& ladder, Draft& draft);
   absl::Status CheckMemory(const Draft& draft, int64_t arena_bytes) const;
@@ -72,10 +68,7 @@ class CpuLoadedModel final : public LoadedModel {
   const Signature signature_;
   const LoadOptions options_;
   Weights weights_;
-  // What was found out on the first lane: rows have been compared, and these
-  // rungs were worth keeping. Further lanes prepare the same ones.
-  std::map<std::pair<std::vector<int64_t>, std::vector<int>>, std::vector<int>>
-      kept_;
+  RungChoices choices_;  // of variants whose rows have been compared
 };
 
 }  // namespace reprise::cpu

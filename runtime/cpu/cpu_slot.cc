@@ -40,27 +40,21 @@ absl::StatusOr<SlotLayout> MakeSlotLayout(const Signature& signature,
   return layout;
 }
 
-std::span<std::byte> CpuSlot::input(int k) {
-  return {inputs_[k], layout_->inputs[k].bytes};
+SlotStorage::SlotStorage(const SlotLayout& layout)
+    : buffer_(layout.bytes),
+      max_inputs_(layout.inputs.size()),
+      max_outputs_(layout.outputs.size()) {
+  inputs_.reserve(max_inputs_);
+  outputs_.reserve(max_outputs_);
 }
 
-std::span<const std::byte> CpuSlot::output(int k) const {
-  return {outputs_[k], layout_->outputs[k].bytes};
+bool SlotStorage::Holds(const SlotLayout& layout) const {
+  return buffer_.size() >= layout.bytes &&
+         max_inputs_ >= layout.inputs.size() &&
+         max_outputs_ >= layout.outputs.size();
 }
 
-void CpuSlot::Release() {
-  if (pool_ != nullptr) pool_->Release(this);
-}
-
-void CpuSlot::Grow(const SlotLayout& layout) {
-  inputs_.reserve(layout.inputs.size());
-  outputs_.reserve(layout.outputs.size());
-  if (buffer_.size() >= layout.bytes) return;
-  buffer_ = AlignedBuffer(layout.bytes);
-}
-
-void CpuSlot::Use(const SlotLayout& layout) {
-  layout_ = &layout;
+void SlotStorage::Use(const SlotLayout& layout) {
   inputs_.clear();
   outputs_.clear();
   for (const SlotLayout::Tensor& tensor : layout.inputs) {
@@ -71,24 +65,85 @@ void CpuSlot::Use(const SlotLayout& layout) {
   }
 }
 
+std::span<std::byte> CpuSlot::input(int k) {
+  return {storage_.inputs()[k], layout_->inputs[k].bytes};
+}
+
+std::span<const std::byte> CpuSlot::output(int k) const {
+  return {storage_.outputs()[k], layout_->outputs[k].bytes};
+}
+
+void CpuSlot::Release() {
+  if (pool_ != nullptr) pool_->Release(this);
+}
+
+void CpuSlot::Grow(const SlotLayout& layout) {
+  if (!storage_.Holds(layout)) storage_ = SlotStorage(layout);
+}
+
+void CpuSlot::Use(const SlotLayout& layout) {
+  layout_ = &layout;
+  storage_.Use(layout);
+}
+
 void SlotPool::Add(int count) {
-  absl::MutexLock lock(&mu_);
+  std::vector<std::unique_ptr<CpuSlot>> fresh;
   for (int i = 0; i < count; ++i) {
-    slots_.push_back(std::make_unique<CpuSlot>(this));
-    slots_.back()->Grow(largest_);
-    free_.push_back(slots_.back().get());
+    fresh.push_back(std::make_unique<CpuSlot>(this));
   }
-  free_.reserve(slots_.size());
+  SlotLayout largest;
+  while (true) {
+    for (const auto& slot : fresh) slot->Grow(largest);
+    absl::MutexLock lock(&mu_);
+    const bool room = fresh.empty() || fresh[0]->storage_.Holds(largest_);
+    largest = largest_;
+    if (!room) continue;
+    free_.reserve(slots_.size() + fresh.size());
+    for (auto& slot : fresh) {
+      free_.push_back(slot.get());
+      slots_.push_back(std::move(slot));
+    }
+    return;
+  }
 }
 
 void SlotPool::Require(const SlotLayout& layout) {
+  SlotLayout largest;
+  {
+    absl::MutexLock lock(&mu_);
+    largest_.bytes = std::max(largest_.bytes, layout.bytes);
+    largest_.inputs.resize(
+        std::max(largest_.inputs.size(), layout.inputs.size()));
+    largest_.outputs.resize(
+        std::max(largest_.outputs.size(), layout.outputs.size()));
+    if (SmallerThan(largest_) == nullptr) return;
+    largest = largest_;
+  }
+  // One after the other: no more is held at once than has to be, and nobody
+  // waits for the pool while memory is taken or given back.
+  while (true) {
+    std::optional<SlotStorage> storage(std::in_place, largest);
+    absl::MutexLock lock(&mu_);
+    CpuSlot* const slot = SmallerThan(largest);
+    if (slot == nullptr) return;
+    if (IsFree(*slot)) {
+      std::swap(slot->storage_, *storage);
+    } else {
+      std::swap(slot->next_, storage);
+    }
+  }
+}
+
+int64_t SlotPool::BytesToGrow(const SlotLayout& layout) const {
   absl::MutexLock lock(&mu_);
-  largest_.bytes = std::max(largest_.bytes, layout.bytes);
-  largest_.inputs.resize(
-      std::max(largest_.inputs.size(), layout.inputs.size()));
-  largest_.outputs.resize(
-      std::max(largest_.outputs.size(), layout.outputs.size()));
-  for (CpuSlot* slot : free_) slot->Grow(largest_);
+  size_t bytes = 0;
+  for (const auto& slot : slots_) {
+    const size_t has = slot->newest().bytes();
+    if (has >= layout.bytes) continue;
+    // One that is in use keeps what it has until it is given back.
+    bytes += IsFree(*slot) ? layout.bytes - has : layout.bytes;
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 CpuSlot* SlotPool::Acquire(const SlotLayout& layout) {
@@ -98,20 +153,35 @@ CpuSlot* SlotPool::Acquire(const SlotLayout& layout) {
     if (free_.empty()) return nullptr;
     slot = free_.back();
     free_.pop_back();
-    slot->Grow(largest_);
   }
   slot->Use(layout);
   return slot;
 }
 
 void SlotPool::Release(CpuSlot* slot) {
+  std::optional<SlotStorage> old;  // goes when the lock has gone
   absl::MutexLock lock(&mu_);
+  if (slot->next_.has_value()) {
+    std::swap(slot->storage_, *slot->next_);
+    std::swap(slot->next_, old);
+  }
   free_.push_back(slot);
 }
 
 int SlotPool::size() const {
   absl::MutexLock lock(&mu_);
   return static_cast<int>(slots_.size());
+}
+
+bool SlotPool::IsFree(const CpuSlot& slot) const {
+  return std::find(free_.begin(), free_.end(), &slot) != free_.end();
+}
+
+CpuSlot* SlotPool::SmallerThan(const SlotLayout& layout) const {
+  for (const auto& slot : slots_) {
+    if (!slot->newest().Holds(layout)) return slot.get();
+  }
+  return nullptr;
 }
 
 }  // namespace reprise::cpu

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,28 @@ struct RunState {
   RunTimes times;
 };
 
+// The tensors of a slot and their addresses: all that a slot needs memory for.
+class SlotStorage {
+ public:
+  SlotStorage() = default;
+  explicit SlotStorage(const SlotLayout& layout);  // allocates
+
+  bool Holds(const SlotLayout& layout) const;
+  size_t bytes() const { return buffer_.size(); }
+
+  // Points the tensors to where `layout` has them; the storage holds it.
+  void Use(const SlotLayout& layout);
+  std::span<std::byte* const> inputs() const { return inputs_; }
+  std::span<std::byte* const> outputs() const { return outputs_; }
+
+ private:
+  AlignedBuffer buffer_;
+  size_t max_inputs_ = 0;
+  size_t max_outputs_ = 0;
+  std::vector<std::byte*> inputs_;
+  std::vector<std::byte*> outputs_;
+};
+
 // One set of buffers, seen through the layout of the executable that has
 // borrowed it.
 class CpuSlot final : public Slot {
@@ -53,43 +76,56 @@ class CpuSlot final : public Slot {
   std::span<const std::byte> output(int k) const override;
   void Release() override;
 
-  // Room for at least `layout`; does nothing if there is. Allocates otherwise.
+  // Room for at least `layout`, now: for a slot that nobody else sees.
+  // Allocates.
   void Grow(const SlotLayout& layout);
-  // Points the tensors to where `layout` has them; Grow has been called.
+  // Grow has been called, or the pool has made room.
   void Use(const SlotLayout& layout);
 
-  SlotBuffers buffers() { return {inputs_, outputs_}; }
+  SlotBuffers buffers() { return {storage_.inputs(), storage_.outputs()}; }
   const SlotLayout& layout() const { return *layout_; }
 
   RunState run;   // see RunState
   int rung = -1;  // that the run of this slot is of
 
  private:
+  friend class SlotPool;
+
+  const SlotStorage& newest() const { return next_ ? *next_ : storage_; }
+
   SlotPool* const pool_;  // null: not of a pool
-  AlignedBuffer buffer_;
   const SlotLayout* layout_ = nullptr;
-  std::vector<std::byte*> inputs_;
-  std::vector<std::byte*> outputs_;
+  SlotStorage storage_;
+  // Larger storage, for when the slot is given back. Guarded by the pool.
+  std::optional<SlotStorage> next_;
 };
 
 // Slots for all executables of a device. They are as large as the largest
-// layout that was ever asked for; one that is in use while that grows is grown
-// when it is lent the next time.
+// layout that was ever asked for. What that takes is allocated when a model is
+// loaded, never when a slot is lent: for a slot that is in use it lies ready
+// until the slot is given back.
 //
-// Threads: any.
+// Threads: any; Add and Require belong on a loader's.
 class SlotPool {
  public:
   void Add(int count) ABSL_LOCKS_EXCLUDED(mu_);
-  // From now on slots have room for `layout`.
+  // Slots that are lent from now on have room for `layout`.
   void Require(const SlotLayout& layout) ABSL_LOCKS_EXCLUDED(mu_);
+  // What Require would take.
+  int64_t BytesToGrow(const SlotLayout& layout) const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Null when all are in use. `layout` must outlive the use.
+  // Null when all are in use. `layout` has been required, and must outlive the
+  // use.
   CpuSlot* Acquire(const SlotLayout& layout) ABSL_LOCKS_EXCLUDED(mu_);
   void Release(CpuSlot* slot) ABSL_LOCKS_EXCLUDED(mu_);
 
   int size() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  bool IsFree(const CpuSlot& slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  CpuSlot* SmallerThan(const SlotLayout& layout) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   mutable absl::Mutex mu_;
   std::vector<std::unique_ptr<CpuSlot>> slots_ ABSL_GUARDED_BY(mu_);
   std::vector<CpuSlot*> free_ ABSL_GUARDED_BY(mu_);

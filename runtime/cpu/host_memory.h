@@ -7,12 +7,23 @@
 
 namespace reprise::cpu {
 
-// The machine's memory, or the control group's limit if that is smaller.
+// The machine's memory, or what the control group at the mount's root still has
+// to give if that is less: a container sees its own group there, of version 2
+// or
+// 1. A group that is not at the root (a service of systemd's) is not looked at.
 DeviceMemory HostMemory();
 
-// The same from the texts of /proc/meminfo and of the control group's
-// memory.max and memory.current ("" where there is no group).
-DeviceMemory ParseHostMemory(const std::string& meminfo, const std::string& max,
-                             const std::string& current);
+// Texts of a control group's files; "" where there are none.
+struct MemoryGroup {
+  std::string limit;    // memory.max, or memory.limit_in_bytes
+  std::string current;  // memory.current, or memory.usage_in_bytes
+  std::string stat;     // memory.stat
+};
+
+// The same from the text of /proc/meminfo and the files of a control group.
+// Pages of files that nobody has used for a while count as free, as they do in
+// MemAvailable: the system takes them back before it refuses.
+DeviceMemory ParseHostMemory(const std::string& meminfo,
+                             const MemoryGroup& group);
 
 }  // namespace reprise::cpu

@@ -22,7 +22,12 @@ struct LoadOptions {
   // Whether Prepare may leave out a rung that is not at least 2 % faster than a
   // larger one: true for the default ladder, false for configured rungs.
   bool may_drop_rungs = false;
+  // Fusions that the device must not make, by its names for them, or
+  // kAllFusions: so that a numeric difference can be bisected.
+  std::vector<std::string> fusions_off = {};
 };
+
+inline constexpr absl::string_view kAllFusions = "all";
 
 // One value for each of Signature::free_symbols, in that order; empty for a
 // model without free dims.
@@ -70,7 +75,8 @@ class Device {
   // `signature` is the model's with its free dims (batch apart). The graph is
   // kept alive by the LoadedModel.
   // UNIMPLEMENTED names the node that no implementation takes;
-  // RESOURCE_EXHAUSTED as Prepare.
+  // INVALID_ARGUMENT a fusion that the device does not have, and those that it
+  // has; RESOURCE_EXHAUSTED as Prepare.
   virtual absl::StatusOr<std::unique_ptr<LoadedModel>> Load(
       std::shared_ptr<const graph::Graph> graph, const Signature& signature,
       const LoadOptions& options) = 0;

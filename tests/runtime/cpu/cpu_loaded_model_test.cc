@@ -1,5 +1,11 @@
 #include "runtime/cpu/cpu_loaded_model.h"
 
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/cpu/cpu_device.h"
@@ -14,7 +20,11 @@ using ::reprise::testing::FakeClock;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::OnnxBuilder;
 using ::reprise::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::Pointwise;
 
 class CpuLoadedModelTest : public ::testing::Test {
  protected:
@@ -47,6 +57,133 @@ TEST_F(CpuLoadedModelTest, AClockThatStandsStillDropsNoRung) {
   auto executable = loaded->Prepare({}, {1, 2, 4}, 0);
   ASSERT_THAT(executable, IsOk());
   EXPECT_EQ((*executable)->ladder().size(), 3);
+}
+
+// Every look at it is a millisecond after the one before, so that every run
+// takes as long as any other; or it stands still, and runs have no time.
+class TickingClock final : public Clock {
+ public:
+  absl::Time Now() const override {
+    return absl::UnixEpoch() + absl::Milliseconds(ticks_ += step_);
+  }
+  bool Await(absl::Mutex& mu, const absl::Condition& condition,
+             absl::Time /*deadline*/) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    mu.Await(condition);
+    return true;
+  }
+  void Tick(bool ticking) { step_ = ticking ? 1 : 0; }
+
+ private:
+  std::atomic<int> step_{1};
+  mutable std::atomic<int> ticks_{0};
+};
+
+class RungsTest : public ::testing::Test {
+ protected:
+  // The rows of the rungs that a lane has after {1, 2, 4} were asked for.
+  std::vector<int> Rows(LoadedModel& loaded, int lane) {
+    auto executable = loaded.Prepare({}, {1, 2, 4}, lane);
+    EXPECT_THAT(executable, IsOk());
+    std::vector<int> rows;
+    for (const Rung& rung : (*executable)->ladder()) rows.push_back(rung.rows);
+    return rows;
+  }
+  std::unique_ptr<LoadedModel> Load(bool may_drop_rungs) {
+    const TestModel model = Import(ConvNet(), 4);
+    return device_
+        ->Load(model.graph, model.signature,
+               {.model = "net/1", .may_drop_rungs = may_drop_rungs})
+        .value();
+  }
+
+  TickingClock clock_;
+  std::unique_ptr<Device> device_ =
+      CpuDevice::Create({.threads = 1}, clock_).value();
+};
+
+TEST_F(RungsTest, ARungThatIsNoFasterThanALargerOneIsDropped) {
+  EXPECT_THAT(Rows(*Load(/*may_drop_rungs=*/true), 0), ElementsAre(4));
+}
+
+TEST_F(RungsTest, ConfiguredRungsAreNeverDropped) {
+  EXPECT_THAT(Rows(*Load(/*may_drop_rungs=*/false), 0), ElementsAre(1, 2, 4));
+}
+
+TEST_F(RungsTest, FurtherLanesHaveTheRungsOfTheFirst) {
+  auto loaded = Load(/*may_drop_rungs=*/true);
+  EXPECT_THAT(Rows(*loaded, 0), ElementsAre(4));
+  clock_.Tick(false);
+  EXPECT_THAT(Rows(*loaded, 1), ElementsAre(4));
+  loaded = Load(/*may_drop_rungs=*/true);
+  EXPECT_THAT(Rows(*loaded, 0), ElementsAre(1, 2, 4));
+  clock_.Tick(true);
+  EXPECT_THAT(Rows(*loaded, 1), ElementsAre(1, 2, 4));
+}
+
+// What `executable` makes of one row of `x`.
+std::vector<float> Answer(Executable& executable, const std::vector<float>& x) {
+  SlotLease slot = executable.AcquireSlot();
+  std::memcpy(slot->input(0).data(), x.data(), x.size() * sizeof(float));
+  EXPECT_THAT(executable.Submit(*slot, 1), IsOk());
+  EXPECT_THAT(executable.Wait(*slot, absl::InfiniteFuture()), IsOk());
+  const auto* y = reinterpret_cast<const float*>(slot->output(0).data());
+  return {y, y + slot->output(0).size() / sizeof(float)};
+}
+
+TEST_F(CpuLoadedModelTest, AnswersAreTheSameWithoutFusions) {
+  const std::vector<float> x = Noise(432, 21);
+  auto fused = Load(ConvNet());
+  auto executable = fused->Prepare({}, {1}, 0);
+  ASSERT_THAT(executable, IsOk());
+  const std::vector<float> expected = Answer(**executable, x);
+  for (const std::vector<std::string>& off :
+       std::vector<std::vector<std::string>>{{"all"},
+                                             {"activation"},
+                                             {"batch_norm"},
+                                             {"bias"},
+                                             {"activation", "batch_norm"}}) {
+    auto loaded = Load(ConvNet(), {.model = "net/1", .fusions_off = off});
+    auto plain = loaded->Prepare({}, {1}, 0);
+    ASSERT_THAT(plain, IsOk());
+    EXPECT_THAT(Answer(**plain, x), Pointwise(FloatNear(1e-5F), expected))
+        << off[0];
+  }
+}
+
+TEST_F(CpuLoadedModelTest, EveryFusionHasItsSwitch) {
+  // A batch normalisation leaves its parameters behind.
+  EXPECT_GT(Load(ConvNet(), {.model = "net/1", .fusions_off = {"batch_norm"}})
+                ->weight_bytes(),
+            Load(ConvNet())->weight_bytes());
+  // Each node that stands alone makes a value of its own.
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 64})
+      .Floats("w", {64, 64}, Noise(4096, 1))
+      .Floats("b", {64}, Noise(64, 2))
+      .Node("MatMul", {"x", "w"}, {"m"})
+      .Node("Add", {"m", "b"}, {"a"})
+      .Node("Relu", {"a"}, {"y"})
+      .Output("y", {"N", 64});
+  const auto arena = [&](const std::vector<std::string>& off) {
+    auto loaded = Load(model, {.model = "net/1", .fusions_off = off});
+    auto executable = loaded->Prepare({}, {4}, 0);
+    EXPECT_THAT(executable, IsOk());
+    return (*executable)->arena_bytes();
+  };
+  EXPECT_GT(arena({"activation"}), arena({}));
+  EXPECT_GT(arena({"bias"}), arena({"activation"}));
+  EXPECT_EQ(arena({"all"}), arena({"bias"}));
+}
+
+TEST_F(CpuLoadedModelTest, AFusionThatItDoesNotHaveIsRefusedByName) {
+  const TestModel model = Import(ConvNet(), 8);
+  EXPECT_THAT(
+      device_->Load(model.graph, model.signature,
+                    {.model = "net/1", .fusions_off = {"bias", "attention"}}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("'attention'"),
+                     HasSubstr("activation, batch_norm, bias"))));
 }
 
 TEST_F(CpuLoadedModelTest, RefusesLaddersThatAreNone) {

@@ -1,5 +1,6 @@
 #include "runtime/cpu/cpu_slot.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -55,6 +56,38 @@ TEST(CpuSlotTest, ThePoolIsBoundedAndTakesBackFromAnyThread) {
   EXPECT_NE(pool.Acquire(layout), nullptr);
 }
 
+TEST(CpuSlotTest, GrowthIsWhatTheSlotsLack) {
+  const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
+  const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
+  const auto bytes = [](const SlotLayout& layout) {
+    return static_cast<int64_t>(layout.bytes);
+  };
+  SlotPool pool;
+  EXPECT_EQ(pool.BytesToGrow(large), 0);  // there is none to grow
+  pool.Add(2);
+  EXPECT_EQ(pool.BytesToGrow(small), 2 * bytes(small));
+  pool.Require(small);
+  EXPECT_EQ(pool.BytesToGrow(small), 0);
+  EXPECT_EQ(pool.BytesToGrow(large), 2 * (bytes(large) - bytes(small)));
+  // One in use keeps what it has until it comes back.
+  SlotLease lease(pool.Acquire(small));
+  EXPECT_EQ(pool.BytesToGrow(large), 2 * bytes(large) - bytes(small));
+  pool.Require(large);
+  EXPECT_EQ(pool.BytesToGrow(large), 0);
+  EXPECT_EQ(pool.BytesToGrow(small), 0);
+}
+
+TEST(CpuSlotTest, NewSlotsAreAsLargeAsTheOthers) {
+  const SlotLayout layout = MakeSlotLayout(TwoInputs(), 1000).value();
+  SlotPool pool;
+  pool.Require(layout);
+  pool.Add(3);
+  EXPECT_EQ(pool.size(), 3);
+  EXPECT_EQ(pool.BytesToGrow(layout), 0);
+  SlotLease lease(pool.Acquire(layout));
+  EXPECT_EQ(lease->output(0).size(), 20000);
+}
+
 TEST(CpuSlotTest, ASlotInUseIsGrownWhenItIsLentAgain) {
   const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
   const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
@@ -64,6 +97,9 @@ TEST(CpuSlotTest, ASlotInUseIsGrownWhenItIsLentAgain) {
   SlotLease lease(pool.Acquire(small));
   pool.Require(large);
   lease->input(0)[11] = std::byte{1};  // still its own
+  EXPECT_EQ(lease->input(0).size(), 12);
+  const SlotLayout larger = MakeSlotLayout(TwoInputs(), 2000).value();
+  pool.Require(larger);  // before it ever had the room of `large`
   lease.Reset();
   lease = SlotLease(pool.Acquire(large));
   EXPECT_EQ(lease->output(0).size(), 20000);
