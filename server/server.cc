@@ -45,6 +45,7 @@ std::string ProgramCommit() { return REPRISE_COMMIT; }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const ServerOptions& options,
                                                    Clock& clock) {
+  REPRISE_RETURN_IF_ERROR(CheckDevice(options.device));
   cpu::CpuDeviceOptions cpu;
   cpu.threads = options.cpu_threads;
   return cpu::CpuDevice::Create(cpu, clock);
@@ -66,7 +67,6 @@ absl::Status Server::MakeWorkers(const DeviceWrapper& wrap) {
       .Register(metrics_)
       .Add({{"version", ProgramVersion()}, {"commit", ProgramCommit()}})
       .Set(1);
-  REPRISE_RETURN_IF_ERROR(CheckDevice(options_.device));
   WorkerOptions worker;
   worker.device_name = "cpu";
   worker.watchdog = options_.watchdog;
@@ -135,13 +135,22 @@ bool Server::Drain() {
   front_->StopAccepting();
   LogInfo("stopped accepting");
   StopAll(deadline);
-  return all_answered_;
+  return ended_in_time_;
 }
 
 void Server::StopAll(absl::Time deadline) {
   if (stopped_) return;
   stopped_ = true;
-  if (manager_ != nullptr) all_answered_ = manager_->Stop(deadline);
+  if (manager_ != nullptr) {
+    const StopResult ended = manager_->Stop(deadline);
+    if (!ended.all_answered) {
+      LogWarning("exit timeout: some requests were answered UNAVAILABLE");
+    }
+    if (!ended.loads_ended) {
+      LogWarning("exit timeout: a load or unload is still under way");
+    }
+    ended_in_time_ = ended.all_answered && ended.loads_ended;
+  }
   if (front_ != nullptr) front_->Shutdown(clock_.Now() + kLastReplies);
   loading_.Join();
   http_.reset();

@@ -39,7 +39,8 @@ using DeviceWrapper =
 // Lifecycle: Create (live and answering, not ready), Start (models are loaded;
 // ready when the required ones are), Drain once. Destruction without Drain
 // stops at once.
-// Threads: Create, Start, Drain and destruction from one thread.
+// Threads: Create, Start, Drain and destruction from one thread at a time.
+// Destruction waits for what runs: a load, a batch.
 class Server {
  public:
   // INVALID_ARGUMENT: options that the parts refuse. UNAVAILABLE: a port cannot
@@ -54,7 +55,8 @@ class Server {
 
   // Not ready at once; serves for the lame-duck time; stops accepting; answers
   // everything, for the exit timeout at most. Returns whether everything
-  // accepted was answered by the models. Blocks.
+  // accepted was answered by the models, and no load is under way; else it has
+  // logged which. Blocks, beyond all bounds if a load does not end.
   bool Drain();
 
   // "127.0.0.1:8001", and the ports that are really in use.
@@ -84,7 +86,7 @@ class Server {
   std::unique_ptr<GrpcFront> front_;
   std::unique_ptr<MetricsHttp> http_;
   bool stopped_ = false;
-  bool all_answered_ = true;
+  bool ended_in_time_ = true;
   Thread loading_;
 };
 

@@ -5,6 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/server_builder.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
 #include "server/grpc/completion.h"
 #include "server/grpc/credentials.h"
@@ -43,6 +44,11 @@ absl::StatusOr<std::unique_ptr<GrpcFront>> GrpcFront::Create(
     const GrpcOptions& options, const FrontDeps& deps) {
   auto front = absl::WrapUnique(new GrpcFront(options, deps));
   REPRISE_RETURN_IF_ERROR(front->Listen(options));
+  if (!CanStopAccepting()) {
+    LogWarning(
+        "this gRPC library does not tell clients to go before it shuts down: "
+        "calls that arrive in that moment end as CANCELLED");
+  }
   front->PostCalls(options);
   return front;
 }
@@ -50,11 +56,12 @@ absl::StatusOr<std::unique_ptr<GrpcFront>> GrpcFront::Create(
 GrpcFront::GrpcFront(const GrpcOptions& options, const FrontDeps& deps)
     : clock_(deps.clock),
       health_(deps.registry, deps.manager),
-      context_{deps.registry, health_, deps.version},
+      context_{deps.registry, health_, deps.version, deps.clock},
       infer_metrics_(deps.metrics),
       calls_(prometheus::BuildCounter()
                  .Name("reprise_grpc_calls_total")
-                 .Help("Finished calls but ModelInfer, by method and code")
+                 .Help("Finished calls but ModelInfer, by method and code; "
+                       "methods that are not served are other")
                  .Register(deps.metrics)),
       slow_log_(options.slow_request),
       workers_("rpc", 1),
@@ -83,13 +90,12 @@ GrpcFront::~GrpcFront() {
 }
 
 absl::Status GrpcFront::Listen(const GrpcOptions& options) {
-  REPRISE_ASSIGN_OR_RETURN(
-      const std::shared_ptr<grpc::ServerCredentials> credentials,
-      MakeCredentials(options.tls));
+  REPRISE_ASSIGN_OR_RETURN(credentials_, MakeCredentials(options.tls, clock_));
+  target_ = TargetOf(options.address, options.port);
+  REPRISE_RETURN_IF_ERROR(CheckSocketIsFree(target_));
   grpc::ServerBuilder builder;
   ApplyOptions(options, builder);
-  target_ = TargetOf(options.address, options.port);
-  builder.AddListeningPort(target_, credentials, &port_);
+  builder.AddListeningPort(target_, credentials_, &port_);
   builder.RegisterService(&inference_);
   builder.RegisterService(&health_service_);
   builder.RegisterService(&reflection_);
@@ -123,15 +129,27 @@ void GrpcFront::PostCalls(const GrpcOptions& options) {
                                .workers = workers_,
                                .loaders = loaders_,
                                .calls = calls_});
-  watch_ = std::make_unique<WatchContext>(
-      WatchContext{health_service_, *queue_, monitor_});
-  PostWatch(*watch_);
-  PostReflection(reflection_, *queue_);
-  PostReflection(old_reflection_, *queue_);
-  PostUnimplemented(unserved_, *queue_);
+  PostStreams();
   for (int i = 0; i < options.threads; ++i) {
     pollers_.emplace_back("grpc", [this] { Poll(); });
   }
+}
+
+void GrpcFront::PostStreams() {
+  const auto counter = [this](const char* method, const char* code) -> auto& {
+    return calls_.Add({{"method", method}, {"code", code}});
+  };
+  prometheus::Counter& reflected = counter("ServerReflectionInfo", "OK");
+  streams_ = std::make_unique<Streams>(Streams{
+      .watch = {health_service_, *queue_, monitor_,
+                counter("Watch", "CANCELLED"), counter("Watch", "UNAVAILABLE")},
+      .reflection = {reflection_, *queue_, reflected},
+      .old_reflection = {old_reflection_, *queue_, reflected},
+      .unserved = {unserved_, *queue_, counter("other", "UNIMPLEMENTED")}});
+  PostWatch(streams_->watch);
+  PostReflection(streams_->reflection);
+  PostReflection(streams_->old_reflection);
+  PostUnimplemented(streams_->unserved);
 }
 
 void GrpcFront::Poll() {
@@ -156,7 +174,9 @@ void GrpcFront::Shutdown(absl::Time deadline) {
   if (shut_down_) return;
   shut_down_ = true;
   monitor_.Close();
-  if (server_ != nullptr) server_->Shutdown(absl::ToChronoTime(deadline));
+  if (server_ != nullptr) {
+    server_->Shutdown(absl::ToChronoTime(clock_.ToWall(deadline)));
+  }
   // Whoever calls gRPC stops before its queue does.
   loaders_.Stop();
   workers_.Stop();

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/generic/async_generic_service.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "prometheus/registry.h"
 #include "proto/health.grpc.pb.h"
@@ -71,10 +72,18 @@ class GrpcFront {
  private:
   // Tells the monitor about changes of models for as long as there is one.
   struct Relay;
+  // What the streams, and the calls that are not served, need of the front.
+  struct Streams {
+    WatchContext watch;
+    ReflectionContext reflection;
+    ReflectionContext old_reflection;
+    UnimplementedContext unserved;
+  };
 
   GrpcFront(const GrpcOptions& options, const FrontDeps& deps);
   absl::Status Listen(const GrpcOptions& options);
   void PostCalls(const GrpcOptions& options);
+  void PostStreams();
   void Poll();
 
   // Constant after Create.
@@ -98,10 +107,11 @@ class GrpcFront {
   ReflectionService reflection_;
   ReflectionService old_reflection_;
   grpc::AsyncGenericService unserved_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   InferContext infer_;
-  std::unique_ptr<WatchContext> watch_;
+  std::unique_ptr<Streams> streams_;
   std::vector<std::unique_ptr<AnyMethod>> methods_;
   ModelManager& manager_;
   bool shut_down_ = false;

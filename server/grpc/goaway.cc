@@ -29,23 +29,30 @@ struct ServerInternals {
 };
 
 template <typename Function>
-void LookUp(const char* name, Function* function) {
-  *function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+void LookUp(SymbolFinder find, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(find(name));
 }
 
-ServerInternals FindInternals() {
+ServerInternals FindInternals(SymbolFinder find) {
   ServerInternals internals;
-  LookUp("_ZN9grpc_core6Server13StopListeningEv", &internals.stop_listening);
-  LookUp("_ZN9grpc_core6Server11SendGoawaysEv", &internals.send_goaways);
-  LookUp("_ZN9grpc_core6Server18HasOpenConnectionsEv",
+  LookUp(find, "_ZN9grpc_core6Server13StopListeningEv",
+         &internals.stop_listening);
+  LookUp(find, "_ZN9grpc_core6Server11SendGoawaysEv", &internals.send_goaways);
+  LookUp(find, "_ZN9grpc_core6Server18HasOpenConnectionsEv",
          &internals.has_open_connections);
   return internals;
 }
 
 }  // namespace
 
+void* FindSymbol(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+
+bool CanStopAccepting(SymbolFinder find) {
+  return FindInternals(find).complete();
+}
+
 bool StopAccepting(grpc::Server& server, absl::Duration grace) {
-  const ServerInternals internals = FindInternals();
+  const ServerInternals internals = FindInternals(FindSymbol);
   if (!internals.complete()) return false;
   // The library's Server is what the C interface calls a grpc_server.
   grpc_server* const core = server.c_server();

@@ -16,4 +16,11 @@ namespace reprise {
 // nothing is done, where the library that is loaded lacks them. Blocks.
 bool StopAccepting(grpc::Server& server, absl::Duration grace);
 
+// The address of a function of the process; null if there is none.
+using SymbolFinder = void* (*)(const char* name);
+void* FindSymbol(const char* name);
+
+// Whether StopAccepting will do its work.
+bool CanStopAccepting(SymbolFinder find = FindSymbol);
+
 }  // namespace reprise

@@ -86,6 +86,7 @@ class WatchCall final : public HealthMonitor::Watcher {
 
   void OnDone(bool /*ok*/) {
     gone_ = true;
+    (rpc_.IsCancelled() ? context_.left : context_.closed).Increment();
     context_.monitor.Unwatch(this);
     Unref();
   }

@@ -11,6 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "grpcpp/completion_queue.h"
+#include "prometheus/counter.h"
 #include "proto/health.grpc.pb.h"
 #include "proto/health.pb.h"
 #include "runtime/base/clock.h"
@@ -78,13 +79,17 @@ class HealthMonitor {
   Thread thread_;
 };
 
-// Posts a Watch call; it takes the next one that arrives and posts another.
-// `service`, `queue` and `monitor` must outlive all calls.
+// What Watch calls have in common; outlives them. Streams that have ended are
+// counted by who ended them.
 struct WatchContext {
   grpc::health::v1::Health::AsyncService& service;
   grpc::ServerCompletionQueue& queue;
   HealthMonitor& monitor;
+  prometheus::Counter& left;    // the caller
+  prometheus::Counter& closed;  // the server
 };
+
+// Posts a Watch call; it takes the next one that arrives and posts another.
 void PostWatch(WatchContext& context);
 
 }  // namespace reprise

@@ -145,6 +145,14 @@ void InferCall::Reply() {
   if (absl::IsCancelled(status) && context_.clock.Now() >= deadline) {
     status = absl::DeadlineExceededError("deadline exceeded while waiting");
   }
+  if (status.ok() && gone_) {  // it ran for nobody
+    result_.output.Reset();
+    const bool late = context_.clock.Now() >= deadline;
+    Fail(late ? absl::DeadlineExceededError("deadline exceeded while running")
+              : absl::CancelledError("cancelled while running"),
+         late ? DeadlineOutcome::kLate : DeadlineOutcome::kCancelled);
+    return;
+  }
   if (!status.ok()) {
     Fail(status, OutcomeOf(status.code()));
     return;
@@ -204,7 +212,7 @@ void InferCall::Record(absl::StatusCode code, DeadlineOutcome outcome) {
   } else {
     model_->statistics().AddFailure(now - arrival);
   }
-  context_.slow_log.Observe({*model_, request_.id, *this, times, now});
+  context_.slow_log.Observe({*model_, request_.id, *this, times, now, code});
 }
 
 void InferCall::OnFinished(bool /*ok*/) { Unref(); }

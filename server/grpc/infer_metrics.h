@@ -25,7 +25,7 @@ namespace reprise {
 // How a call stood to its deadline. Each call counts under exactly one.
 enum class DeadlineOutcome {
   kMet,
-  kLate,               // answered, but after it was due
+  kLate,               // computed, but after it was due
   kDroppedQueue,       // its time ran out while it waited
   kRejectedAdmission,  // refused by a full queue, or since it could not be met
   kCancelled,

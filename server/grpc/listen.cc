@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "grpcpp/resource_quota.h"
 
 namespace reprise {
@@ -55,6 +57,27 @@ std::string TargetOf(absl::string_view address, int port) {
       absl::StrContains(address, ":") && !absl::StartsWith(address, "[");
   return is_v6 ? absl::StrCat("[", address, "]:", port)
                : absl::StrCat(address, ":", port);
+}
+
+absl::Status CheckSocketIsFree(const std::string& target) {
+  absl::string_view path = target;
+  if (!absl::ConsumePrefix(&path, "unix:")) return absl::OkStatus();
+  absl::ConsumePrefix(&path, "//");  // unix:///path
+  sockaddr_un address{};
+  if (path.size() >= sizeof(address.sun_path)) return absl::OkStatus();
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return absl::OkStatus();
+  const bool connected =
+      connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  const int error = connected ? 0 : errno;
+  close(fd);
+  // EAGAIN: so many connections wait there that ours could not.
+  if (!connected && error != EAGAIN && error != EACCES) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      "cannot listen on ", target, " for gRPC: ",
+      error == EACCES ? std::strerror(error) : "another process serves it"));
 }
 
 void ApplyOptions(const GrpcOptions& options, grpc::ServerBuilder& builder) {

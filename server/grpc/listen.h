@@ -14,6 +14,11 @@ namespace reprise {
 std::string TargetOf(absl::string_view address, int port);
 bool IsUnixTarget(absl::string_view target);
 
+// gRPC takes a Unix socket away from whoever serves it. UNAVAILABLE if somebody
+// does; a socket that nobody listens on any more is free, and so is whatever is
+// no Unix target.
+absl::Status CheckSocketIsFree(const std::string& target);
+
 // Message limits, memory, keepalive.
 void ApplyOptions(const GrpcOptions& options, grpc::ServerBuilder& builder);
 

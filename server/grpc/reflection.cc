@@ -52,46 +52,50 @@ void AnswerFile(const FileDescriptor* file, const std::string& what,
 // One stream: a read, its answer, the next read. Deletes itself.
 class ReflectionCall {
  public:
-  static void Post(ReflectionService& service,
-                   grpc::ServerCompletionQueue& queue) {
-    auto* const call = new ReflectionCall(service, queue);
-    service.RequestInfo(&call->rpc_, &call->stream_, &queue,
-                        call->arrived_.tag());
+  static void Post(ReflectionContext& context) {
+    auto* const call = new ReflectionCall(context);
+    context.service.RequestInfo(&call->rpc_, &call->stream_, &context.queue,
+                                call->arrived_.tag());
   }
 
  private:
-  ReflectionCall(ReflectionService& service, grpc::ServerCompletionQueue& queue)
-      : service_(service), queue_(queue), stream_(&rpc_) {}
+  explicit ReflectionCall(ReflectionContext& context)
+      : context_(context), stream_(&rpc_) {}
 
   void OnArrived(bool ok) {
     if (!ok) {
       delete this;
       return;
     }
-    Post(service_, queue_);
+    Post(context_);
     stream_.Read(&request_, read_.tag());
   }
 
   void OnRead(bool ok) {
     if (!ok) {
-      stream_.Finish(grpc::Status::OK, finished_.tag());
+      Finish();
       return;
     }
-    stream_.Write(Reflect(service_.services(), request_), written_.tag());
+    stream_.Write(Reflect(context_.service.services(), request_),
+                  written_.tag());
   }
 
   void OnWritten(bool ok) {
     if (!ok) {
-      stream_.Finish(grpc::Status::OK, finished_.tag());
+      Finish();
       return;
     }
     stream_.Read(&request_, read_.tag());
   }
 
+  void Finish() {
+    context_.finished.Increment();
+    stream_.Finish(grpc::Status::OK, finished_.tag());
+  }
+
   void OnFinished(bool /*ok*/) { delete this; }
 
-  ReflectionService& service_;
-  grpc::ServerCompletionQueue& queue_;
+  ReflectionContext& context_;
   grpc::ServerContext rpc_;
   ReflectionService::Stream stream_;
   ServerReflectionRequest request_;
@@ -158,9 +162,8 @@ ReflectionService::ReflectionService(const std::string& package,
   MarkMethodAsync(0);
 }
 
-void PostReflection(ReflectionService& service,
-                    grpc::ServerCompletionQueue& queue) {
-  ReflectionCall::Post(service, queue);
+void PostReflection(ReflectionContext& context) {
+  ReflectionCall::Post(context);
 }
 
 }  // namespace reprise

@@ -8,6 +8,7 @@
 #include "grpcpp/impl/codegen/service_type.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/async_stream.h"
+#include "prometheus/counter.h"
 #include "proto/reflection.pb.h"
 
 namespace reprise {
@@ -41,9 +42,15 @@ class ReflectionService final : public grpc::Service {
   const std::string method_;
 };
 
-// Posts a stream: it takes the next one that arrives and posts another. Both
-// must outlive all streams.
-void PostReflection(ReflectionService& service,
-                    grpc::ServerCompletionQueue& queue);
+// What the streams of a service have in common; outlives them. `finished`
+// counts those that have ended.
+struct ReflectionContext {
+  ReflectionService& service;
+  grpc::ServerCompletionQueue& queue;
+  prometheus::Counter& finished;
+};
+
+// Posts a stream: it takes the next one that arrives and posts another.
+void PostReflection(ReflectionContext& context);
 
 }  // namespace reprise

@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/base/log.h"
 #include "server/grpc/shown.h"
+#include "server/grpc/status.h"
 
 namespace reprise {
 namespace {
@@ -25,6 +26,7 @@ std::string SlowLog::Line(const Request& request) {
   const absl::Time arrival = request.task.arrival;
   std::string line = absl::StrCat("slow request model=", request.model.name(),
                                   " version=", request.model.version_text(),
+                                  " code=", CodeName(request.code),
                                   " rows=", request.task.rows);
   if (!request.id.empty()) absl::StrAppend(&line, " id=", Shown(request.id));
   AppendStage("total", arrival, request.finished, &line);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -12,9 +13,9 @@
 
 namespace reprise {
 
-// One line for each request that took longer than a bound, with the time that
-// it spent in each stage; at most ten a second, so that a slow minute does not
-// become a slow disk.
+// One line for each request that took longer than a bound, with its code and
+// the time that it spent in each stage; at most ten a second, so that a slow
+// minute does not become a slow disk.
 //
 // Threads: any.
 class SlowLog {
@@ -28,6 +29,7 @@ class SlowLog {
     const InferTask& task;
     const StageTimes& times;
     absl::Time finished;
+    absl::StatusCode code;
   };
   void Observe(const Request& request) {
     if (bound_ > absl::ZeroDuration() &&

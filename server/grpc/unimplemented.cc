@@ -12,24 +12,23 @@ namespace {
 // Deletes itself when its reply is sent.
 class UnimplementedCall {
  public:
-  static void Post(grpc::AsyncGenericService& service,
-                   grpc::ServerCompletionQueue& queue) {
-    auto* const call = new UnimplementedCall(service, queue);
-    service.RequestCall(&call->rpc_, &call->stream_, &queue, &queue,
-                        call->arrived_.tag());
+  static void Post(UnimplementedContext& context) {
+    auto* const call = new UnimplementedCall(context);
+    context.service.RequestCall(&call->rpc_, &call->stream_, &context.queue,
+                                &context.queue, call->arrived_.tag());
   }
 
  private:
-  UnimplementedCall(grpc::AsyncGenericService& service,
-                    grpc::ServerCompletionQueue& queue)
-      : service_(service), queue_(queue), stream_(&rpc_) {}
+  explicit UnimplementedCall(UnimplementedContext& context)
+      : context_(context), stream_(&rpc_) {}
 
   void OnArrived(bool ok) {
     if (!ok) {  // the server is shutting down
       delete this;
       return;
     }
-    Post(service_, queue_);
+    Post(context_);
+    context_.answered.Increment();
     stream_.Finish(ToGrpc(absl::UnimplementedError(absl::StrCat(
                        "method ", Shown(rpc_.method()), " is not served"))),
                    finished_.tag());
@@ -37,8 +36,7 @@ class UnimplementedCall {
 
   void OnFinished(bool /*ok*/) { delete this; }
 
-  grpc::AsyncGenericService& service_;
-  grpc::ServerCompletionQueue& queue_;
+  UnimplementedContext& context_;
   grpc::GenericServerContext rpc_;
   grpc::GenericServerAsyncReaderWriter stream_;
   Event<UnimplementedCall, &UnimplementedCall::OnArrived> arrived_{this};
@@ -47,9 +45,8 @@ class UnimplementedCall {
 
 }  // namespace
 
-void PostUnimplemented(grpc::AsyncGenericService& service,
-                       grpc::ServerCompletionQueue& queue) {
-  UnimplementedCall::Post(service, queue);
+void PostUnimplemented(UnimplementedContext& context) {
+  UnimplementedCall::Post(context);
 }
 
 }  // namespace reprise

@@ -119,6 +119,11 @@ void FakeModelManager::Release() {
   for (const Held& one : held) Answer(one);
 }
 
+void FakeModelManager::SetRunning() {
+  absl::MutexLock lock(&mu_);
+  running_ = true;
+}
+
 void FakeModelManager::AwaitHeld(int count) {
   absl::MutexLock lock(&mu_);
   const auto enough = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -203,6 +208,7 @@ void FakeModelManager::Cancel(const ModelVersion& /*model*/, InferTask& task) {
   {
     absl::MutexLock lock(&mu_);
     ++cancels_;
+    if (running_) return;
     const auto it =
         std::find_if(held_.begin(), held_.end(),
                      [&task](const Held& held) { return held.task == &task; });
@@ -212,7 +218,7 @@ void FakeModelManager::Cancel(const ModelVersion& /*model*/, InferTask& task) {
   task.Complete({absl::CancelledError("cancelled"), {}, {}});
 }
 
-bool FakeModelManager::Stop(absl::Time /*deadline*/) {
+StopResult FakeModelManager::Stop(absl::Time /*deadline*/) {
   std::vector<Held> held;
   {
     absl::MutexLock lock(&mu_);
@@ -222,7 +228,7 @@ bool FakeModelManager::Stop(absl::Time /*deadline*/) {
   for (const Held& one : held) {
     one.task->Complete({absl::UnavailableError("exit timeout"), {}, {}});
   }
-  return held.empty();
+  return {.all_answered = held.empty()};
 }
 
 void FakeModelManager::Answer(const Held& held) {

@@ -48,6 +48,8 @@ class FakeModelManager final : public ModelManager {
   void Hold() ABSL_LOCKS_EXCLUDED(mu_);
   // Answers what is held, and from now on everything at once.
   void Release() ABSL_LOCKS_EXCLUDED(mu_);
+  // What is held is as if it ran: nobody can take it back any more.
+  void SetRunning() ABSL_LOCKS_EXCLUDED(mu_);
   // Blocks until `count` tasks are held.
   void AwaitHeld(int count) ABSL_LOCKS_EXCLUDED(mu_);
   void AwaitCancels(int count) ABSL_LOCKS_EXCLUDED(mu_);
@@ -66,7 +68,7 @@ class FakeModelManager final : public ModelManager {
   std::vector<IndexEntry> Index() const override { return registry_.Index(); }
   absl::Status Offer(const ModelVersion& model, InferTask& task) override;
   void Cancel(const ModelVersion& model, InferTask& task) override;
-  bool Stop(absl::Time deadline) override;
+  StopResult Stop(absl::Time deadline) override;
 
  private:
   struct Held {
@@ -79,6 +81,7 @@ class FakeModelManager final : public ModelManager {
   Clock& clock_;
   mutable absl::Mutex mu_;
   bool hold_ ABSL_GUARDED_BY(mu_) = false;
+  bool running_ ABSL_GUARDED_BY(mu_) = false;
   bool ready_ ABSL_GUARDED_BY(mu_) = true;
   bool plentiful_ ABSL_GUARDED_BY(mu_) = true;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;

@@ -1,72 +1,35 @@
 #include "server/grpc/credentials.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "tests/server/grpc/front_fixture.h"
+#include "tests/server/grpc/test_certificates.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file),
-          std::istreambuf_iterator<char>()};
-}
-
-// Files of an authority and of what it signed, made by openssl.
 class CredentialsTest : public FrontTest {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "credentials_test/";
-    ASSERT_EQ(std::system(absl::StrCat("mkdir -p ", folder_).c_str()), 0);
-    if (std::system("openssl version >/dev/null 2>&1") != 0) {
-      GTEST_SKIP() << "openssl is not installed";
-    }
-    Openssl(
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority "
-        "-keyout ca.key -out ca.pem");
-    Issue("server");
-    Issue("client");
-    options_.tls.enabled = true;
-    options_.tls.certificate = folder_ + "server.pem";
-    options_.tls.key = folder_ + "server.key";
-    options_.tls.root = folder_ + "ca.pem";
-    options_.tls.refresh = absl::Seconds(1);
+    if (!files_.available()) GTEST_SKIP() << "openssl is not installed";
+    files_.MakeAuthority();
+    files_.Issue("server");
+    files_.Issue("client");
+    options_.tls = files_.Options();
   }
 
-  void Openssl(const std::string& command) const {
-    ASSERT_EQ(std::system(absl::StrCat("cd ", folder_, " && openssl ", command,
-                                       " >/dev/null 2>&1")
-                              .c_str()),
-              0)
-        << command;
-  }
-
-  void Issue(const std::string& name) const {
-    Openssl(
-        absl::StrCat("req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout ",
-                     name, ".key -out ", name, ".csr"));
-    std::ofstream(folder_ + "san") << "subjectAltName=DNS:localhost\n";
-    Openssl(absl::StrCat("x509 -req -in ", name,
-                         ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days "
-                         "2 -extfile san -out ",
-                         name, ".pem"));
-  }
-
+  // Over a connection of its own.
   grpc::Status InferOverTls(bool with_certificate) {
     grpc::SslCredentialsOptions ssl;
-    ssl.pem_root_certs = ReadAll(folder_ + "ca.pem");
+    ssl.pem_root_certs = files_.Read("ca.pem");
     if (with_certificate) {
-      ssl.pem_cert_chain = ReadAll(folder_ + "client.pem");
-      ssl.pem_private_key = ReadAll(folder_ + "client.key");
+      ssl.pem_cert_chain = files_.Read("client.pem");
+      ssl.pem_private_key = files_.Read("client.key");
     }
     grpc::ChannelArguments arguments;
     arguments.SetSslTargetNameOverride("localhost");
@@ -76,7 +39,7 @@ class CredentialsTest : public FrontTest {
     return Infer(SimpleRequest());
   }
 
-  std::string folder_;
+  const TestCertificates files_{"credentials_test"};
   GrpcOptions options_;
 };
 
@@ -95,16 +58,70 @@ TEST_F(CredentialsTest, MutualTlsNeedsTheClientsCertificate) {
   EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
-TEST_F(CredentialsTest, EveryMissingFileIsNamed) {
-  TlsOptions tls;
-  tls.enabled = true;
-  tls.mutual = true;
-  tls.certificate = "/no/such/cert";
-  EXPECT_THAT(MakeCredentials(tls),
+TEST_F(CredentialsTest, MutualAloneIsTls) {
+  options_.tls.enabled = false;
+  options_.tls.mutual = true;
+  Start(options_);
+  EXPECT_TRUE(InferOverTls(true).ok());
+  stub_ = inference::GRPCInferenceService::NewStub(NewChannel());
+  EXPECT_EQ(Infer(SimpleRequest()).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+// With another authority, the old certificates are worth nothing to the new
+// files, nor the new ones to a server that still has the old files.
+TEST_F(CredentialsTest, RenewedFilesAreUsedForNewConnections) {
+  options_.tls.mutual = true;
+  Start(options_);
+  ASSERT_TRUE(InferOverTls(true).ok());
+  auto old_connection = std::move(stub_);
+  files_.MakeAuthority();
+  files_.Issue("client");
+  EXPECT_FALSE(InferOverTls(true).ok());  // the server's is not renewed yet
+  files_.Issue("server");
+  ::testing::internal::CaptureStderr();
+  const grpc::Status status = InferOverTls(true);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("certificate reloaded"));
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  stub_ = std::move(old_connection);
+  EXPECT_TRUE(Infer(SimpleRequest()).ok());  // it goes on
+}
+
+TEST_F(CredentialsTest, ACertificateWithoutItsKeyIsNotTaken) {
+  Start(options_);
+  files_.Issue("other");
+  const std::string old_certificate = files_.Read("server.pem");
+  files_.Write("server.pem", files_.Read("other.pem"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(InferOverTls(false).ok());
+  EXPECT_TRUE(InferOverTls(false).ok());
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("certificate not reloaded, the old one serves: "
+                             "--grpc-server-key does not go with"));
+  EXPECT_EQ(log.find("certificate not reloaded"),
+            log.rfind("certificate not reloaded"));  // said once
+  files_.Write("server.key", files_.Read("other.key"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(InferOverTls(false).ok());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("certificate reloaded"));
+}
+
+TEST_F(CredentialsTest, FilesAreNotLookedAtBeforeTheirTime) {
+  options_.tls.refresh = absl::Hours(1);
+  Start(options_);
+  files_.Write("server.pem", "nothing");
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(InferOverTls(false).ok());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              Not(HasSubstr("certificate")));
+}
+
+TEST_F(CredentialsTest, FilesThatDoNotServeAreRefusedAtTheStart) {
+  options_.tls.certificate = std::string("/no/such/cert");
+  EXPECT_THAT(MakeCredentials(options_.tls, RealClock::Get()),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr("cannot read '/no/such/cert'"),
-                             HasSubstr("--grpc-server-key is needed"),
-                             HasSubstr("--grpc-root-cert is needed"))));
+                       HasSubstr("cannot read '/no/such/cert'")));
 }
 
 }  // namespace

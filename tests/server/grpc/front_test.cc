@@ -36,6 +36,23 @@ TEST_F(FrontTest, AUnixSocketIsServed) {
   ExpectAnswers();
 }
 
+TEST_F(FrontTest, ASocketThatIsServedIsNotTakenAway) {
+  GrpcOptions options;
+  options.address =
+      absl::StrCat("unix:", ::testing::TempDir(), "front_test.sock");
+  Start(options);
+  prometheus::Registry metrics;
+  const auto second = GrpcFront::Create(options, {.registry = registry_,
+                                                  .manager = manager_,
+                                                  .clock = RealClock::Get(),
+                                                  .metrics = metrics,
+                                                  .version = ""});
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kUnavailable,
+                               HasSubstr("another process serves it")));
+  stub_ = inference::GRPCInferenceService::NewStub(NewChannel());
+  ExpectAnswers();
+}
+
 TEST_F(FrontTest, WhileDrainingItIsNotReadyButServes) {
   Start();
   front_->StartDraining();

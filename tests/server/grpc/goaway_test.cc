@@ -39,6 +39,11 @@ class Codes {
 
 using GoawayTest = FrontTest;
 
+TEST_F(GoawayTest, ThisLibraryHasWhatItNeedsAndOneWithoutIsKnown) {
+  EXPECT_TRUE(CanStopAccepting());
+  EXPECT_FALSE(CanStopAccepting([](const char*) -> void* { return nullptr; }));
+}
+
 TEST_F(GoawayTest, UnderLoadNoCallIsCancelledWhenTheServerStops) {
   for (int round = 0; round < 5; ++round) {
     Start();

@@ -97,6 +97,27 @@ TEST_F(HealthServiceTest, DrainingEndsReadinessThenTheStream) {
             grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST_F(HealthServiceTest, StreamsAreCountedByWhoEndedThem) {
+  Start();
+  const auto left = Watch("simple");
+  EXPECT_EQ(left->Next(), HealthCheckResponse::SERVING);
+  const auto closed = Watch("simple");
+  EXPECT_EQ(closed->Next(), HealthCheckResponse::SERVING);
+  left->context.TryCancel();
+  left->reader->Finish();
+  front_->StartDraining();
+  front_->StopAccepting();
+  closed->Next();
+  closed->reader->Finish();
+  front_->Shutdown(RealClock::Get().Now() + absl::Seconds(5));
+  for (const char* code : {"CANCELLED", "UNAVAILABLE"}) {
+    EXPECT_EQ(Metric(absl::StrCat("reprise_grpc_calls_total{code=\"", code,
+                                  "\",method=\"Watch\"}")),
+              "1")
+        << code;
+  }
+}
+
 TEST_F(HealthServiceTest, AWatcherThatGoesIsForgotten) {
   Start();
   for (int i = 0; i < 20; ++i) {

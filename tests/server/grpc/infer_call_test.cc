@@ -173,6 +173,42 @@ TEST_F(InferCallTest, AnExpiredCallIsTakenBackAndNeverRuns) {
   ExpectAnswers();
 }
 
+TEST_F(InferCallTest, WhatRanForACallerWhoWentAwayIsNoAnswer) {
+  Start();
+  manager_.Hold();
+  manager_.SetRunning();
+  grpc::ClientContext cancelled;
+  Thread caller("caller", [&] { Infer(SimpleRequest(), nullptr, &cancelled); });
+  manager_.AwaitHeld(1);
+  cancelled.TryCancel();
+  caller.Join();
+  grpc::ClientContext expired;
+  expired.set_deadline(
+      absl::ToChronoTime(RealClock::Get().Now() + absl::Milliseconds(30)));
+  Infer(SimpleRequest(), nullptr, &expired);
+  manager_.AwaitCancels(2);
+  manager_.Release();
+  front_.reset();  // all has been counted
+  const auto requests = [&](const char* code) {
+    return Metric(absl::StrCat("reprise_requests_total{code=\"", code,
+                               "\",model=\"simple\",version=\"1\"}"));
+  };
+  EXPECT_EQ(requests("CANCELLED"), "1");
+  EXPECT_EQ(requests("DEADLINE_EXCEEDED"), "1");
+  EXPECT_EQ(requests("OK"), "");
+  const auto outcomes = [&](const char* outcome) {
+    return Metric(
+        absl::StrCat("reprise_request_deadline_total{model=\"simple"
+                     "\",outcome=\"",
+                     outcome, "\",version=\"1\"}"));
+  };
+  EXPECT_EQ(outcomes("cancelled"), "1");
+  EXPECT_EQ(outcomes("late"), "1");
+  EXPECT_EQ(outcomes("met"), "0");
+  EXPECT_EQ(Metric(std::string("reprise_request_rows_total") + kLabels + "}"),
+            "0");
+}
+
 TEST_F(InferCallTest, AReplyAboveTheLimitIsRefused) {
   GrpcOptions options;
   options.max_message_bytes = 4096;

@@ -1,5 +1,9 @@
 #include "server/grpc/listen.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::testing {
@@ -21,6 +25,46 @@ TEST(ListenTest, TheReasonIsFoundByTrying) {
                                  "Cannot assign requested address")));
   EXPECT_THAT(WhyNotListening({"unix:/no/such/folder/s", 0, "gRPC"}),
               StatusIs(absl::StatusCode::kUnavailable));
+}
+
+class Socket {
+ public:
+  explicit Socket(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    unlink(path.c_str());
+    bound_ =
+        bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  ~Socket() { close(fd_); }
+  bool bound() const { return bound_; }
+  void Listen() const { listen(fd_, 0); }
+
+ private:
+  const int fd_ = socket(AF_UNIX, SOCK_STREAM, 0);
+  bool bound_ = false;
+};
+
+TEST(ListenTest, ASocketIsFreeUnlessSomebodyListens) {
+  const std::string path = ::testing::TempDir() + "listen_test.sock";
+  EXPECT_THAT(CheckSocketIsFree("unix:/no/such/socket"), IsOk());
+  EXPECT_THAT(CheckSocketIsFree("127.0.0.1:1"), IsOk());
+  {
+    const Socket socket(path);
+    ASSERT_TRUE(socket.bound());
+    EXPECT_THAT(CheckSocketIsFree("unix:" + path), IsOk());
+    socket.Listen();
+    // Also when so many wait there that no more fit.
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_THAT(CheckSocketIsFree("unix:" + path),
+                  StatusIs(absl::StatusCode::kUnavailable,
+                           HasSubstr("another process serves it")));
+    }
+    EXPECT_THAT(CheckSocketIsFree("unix://" + path),
+                StatusIs(absl::StatusCode::kUnavailable));
+  }
+  EXPECT_THAT(CheckSocketIsFree("unix:" + path), IsOk());  // left behind
 }
 
 }  // namespace

@@ -70,6 +70,9 @@ TEST_F(ReflectionTest, OneStreamAnswersManyQuestions) {
   }
   stream->WritesDone();
   EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_EQ(Metric("reprise_grpc_calls_total{code=\"OK\",method=\""
+                   "ServerReflectionInfo\"}"),
+            "1");
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ TEST_F(UnimplementedTest, UnknownMethodsAndServicesAreNamed) {
     EXPECT_THAT(status.error_message(), HasSubstr(method));
   }
   ExpectAnswers();
+  EXPECT_EQ(Metric("reprise_grpc_calls_total{code=\"UNIMPLEMENTED\","
+                   "method=\"other\"}"),
+            "2");
 }
 
 }  // namespace
