@@ -67,27 +67,12 @@ class DrainTest(support.DaemonTest):
 class SlowDrainTest(DrainTest):
     """The same where each batch takes 100 ms: many calls are in flight when accepting ends."""
     binary = support.DELAYED
-    flags = (*DrainTest.flags, "--test-delay=simple=100ms")
-
     models = ()
+    flags = (*DrainTest.flags, "--test-delay=simple=100ms")
 
     @classmethod
     def prepare(cls, repository):
         support.copy_simple(repository, "simple", 32, "dynamic_batching { }")
-
-
-class SecondSignalTest(support.DaemonTest):
-    models = ("simple",)
-    flags = ("--lame-duck-secs=60",)
-
-    def test_a_second_sigterm_exits_now(self):
-        self.daemon.terminate()
-        deadline = time.monotonic() + 10
-        while self.daemon.probe("/readyz") == 200 and time.monotonic() < deadline:
-            pass
-        self.assertEqual(self.daemon.probe("/readyz"), 503)
-        self.daemon.terminate()
-        self.assertNotEqual(self.daemon.process.wait(timeout=10), 0)
 
 
 if __name__ == "__main__":
