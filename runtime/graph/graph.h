@@ -54,6 +54,8 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;  // true inputs only: no initialisers
   std::vector<ValueId> outputs;
+  // Inputs of the model that have a default value, and are constants here.
+  std::vector<std::string> defaulted_inputs;
 };
 
 // "node 12 'conv1' (Conv)": how errors name a node.

@@ -50,6 +50,17 @@ absl::Status CheckMessageSize(const Signature& signature,
   return status;
 }
 
+int64_t MaxFileBytes(const DeviceMemory& memory, bool gpu) {
+  if (gpu || memory.total <= 0) return std::numeric_limits<int64_t>::max();
+  return memory.free / 2;
+}
+
+int64_t MaxConstantBytes(const DeviceMemory& memory, bool gpu,
+                         int64_t file_bytes) {
+  if (memory.total <= 0) return std::numeric_limits<int64_t>::max();
+  return gpu ? memory.free : std::max<int64_t>(0, memory.free - file_bytes);
+}
+
 int64_t ConstantBytes(const graph::Graph& graph) {
   int64_t bytes = 0;
   for (const graph::Value& value : graph.values) {

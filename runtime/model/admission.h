@@ -20,6 +20,15 @@ absl::Status CheckMessageSize(const Signature& signature,
                               int64_t max_message_bytes,
                               std::vector<std::string>& warnings);
 
+// What may be taken to import a model. On the CPU the device's memory is the
+// host's: the file and its parsed form are held at once, then the parsed form
+// and the constants made of it, so that a file may have half of what is free
+// and its constants what the file leaves. Elsewhere the device's memory bounds
+// the constants alone. A device that reports no memory bounds nothing.
+int64_t MaxFileBytes(const DeviceMemory& memory, bool gpu);
+int64_t MaxConstantBytes(const DeviceMemory& memory, bool gpu,
+                         int64_t file_bytes);
+
 // Bytes of the graph's weights and constants.
 int64_t ConstantBytes(const graph::Graph& graph);
 

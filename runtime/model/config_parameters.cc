@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "runtime/device/device.h"
 
 namespace reprise {
 namespace {
@@ -58,6 +59,20 @@ void ParseVariants(absl::string_view text, ConfigParameters& parameters,
   }
 }
 
+// "off", or "bias, activation"
+bool ParseFusions(absl::string_view text, std::vector<std::string>& off) {
+  if (absl::StripAsciiWhitespace(text) == "off") {
+    off = {std::string(kAllFusions)};
+    return true;
+  }
+  for (absl::string_view name : absl::StrSplit(text, ',')) {
+    name = absl::StripAsciiWhitespace(name);
+    if (name.empty()) return false;
+    off.emplace_back(name);
+  }
+  return true;
+}
+
 }  // namespace
 
 ConfigParameters ReadParameters(const inference::ModelConfig& config,
@@ -93,6 +108,10 @@ ConfigParameters ReadParameters(const inference::ModelConfig& config,
       if (!precisions.contains(text)) fault("one of fp32, tf32, fp16, bf16");
     } else if (key == "variants") {
       ParseVariants(text, parameters, faults);
+    } else if (key == "fusions") {
+      if (!ParseFusions(text, parameters.fusions_off)) {
+        fault("'off' or a list of fusions to keep off");
+      }
     } else if (absl::StartsWith(key, kDimPrefix)) {
       DimRange& range = parameters.dims[key.substr(kDimPrefix.size())];
       if (!ParseRange(text, range)) {

@@ -13,7 +13,7 @@
 
 namespace reprise {
 
-// slo_ms, max_variants, precision, variants and dim.<symbol>.
+// slo_ms, max_variants, precision, variants, fusions and dim.<symbol>.
 struct ConfigParameters {
   std::optional<absl::Duration> slo;
   int max_variants = 32;
@@ -21,6 +21,9 @@ struct ConfigParameters {
   bool precision_configured = false;
   std::map<std::string, DimRange> dims;                  // by symbol
   std::vector<std::map<std::string, int64_t>> variants;  // by symbol, each
+  // fusions: "off", or a list of those that are kept off: "bias, activation".
+  // Their names are the device's (LoadOptions::fusions_off).
+  std::vector<std::string> fusions_off;
 };
 
 // Adds what is wrong to `faults`, naming the parameter, and the keys that are

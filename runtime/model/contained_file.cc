@@ -15,8 +15,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "runtime/base/status_macros.h"
 
 namespace reprise {
@@ -48,6 +50,14 @@ absl::Status SystemError(int error, absl::string_view what) {
         what, ": symbolic links below a model's folder are not followed"));
   }
   return absl::ErrnoToStatus(error, what);
+}
+
+// NOT_FOUND says that something has gone, so it is kept for just that: abseil's
+// own table has it for devices that do not answer, too.
+absl::Status FolderError(int error, absl::string_view what) {
+  const absl::Status status = absl::ErrnoToStatus(error, what);
+  if (error == ENOENT || !absl::IsNotFound(status)) return status;
+  return absl::UnavailableError(status.message());
 }
 
 // Opens each part without following a link: openat2 would do it in one call,
@@ -82,6 +92,26 @@ int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+// `name` in the open folder `fd`. NOT_FOUND if it has gone, or is a link that
+// leads nowhere.
+absl::StatusOr<FolderEntry> LookAt(int fd, const char* name) {
+  FolderEntry entry;
+  entry.name = name;
+  struct stat info = {};
+  if (fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    return FolderError(errno, name);
+  }
+  entry.is_link = S_ISLNK(info.st_mode);
+  entry.bytes = info.st_size;
+  entry.modified = Nanoseconds(info.st_mtim);
+  entry.inode = info.st_ino;
+  if (entry.is_link && fstatat(fd, name, &info, 0) != 0) {
+    return FolderError(errno, name);
+  }
+  entry.is_folder = S_ISDIR(info.st_mode);
+  return entry;
+}
+
 }  // namespace
 
 absl::Status CheckPathComponent(absl::string_view name) {
@@ -109,13 +139,18 @@ absl::StatusOr<std::string> ResolveFolder(const std::string& path) {
     void operator()(char* text) const { free(text); }
   };
   const std::unique_ptr<char, Free> resolved(realpath(path.c_str(), nullptr));
-  if (resolved == nullptr) return absl::ErrnoToStatus(errno, path);
+  if (resolved == nullptr) return FolderError(errno, path);
   struct stat info = {};
-  if (stat(resolved.get(), &info) != 0) return absl::ErrnoToStatus(errno, path);
+  if (stat(resolved.get(), &info) != 0) return FolderError(errno, path);
   if (!S_ISDIR(info.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is not a folder"));
   }
   return std::string(resolved.get());
+}
+
+bool IsWithin(absl::string_view path, absl::string_view folder) {
+  if (!absl::ConsumePrefix(&path, folder)) return false;
+  return path.empty() || path[0] == '/' || absl::EndsWith(folder, "/");
 }
 
 absl::StatusOr<std::string> ReadContainedFile(const std::string& folder,
@@ -149,29 +184,29 @@ absl::StatusOr<std::string> ReadContainedFile(const std::string& folder,
 
 absl::StatusOr<std::vector<FolderEntry>> ListFolder(const std::string& path) {
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
-  if (dir == nullptr) return absl::ErrnoToStatus(errno, path);
+  if (dir == nullptr) return FolderError(errno, path);
   std::vector<FolderEntry> entries;
   while (true) {
-    // The stream is this thread's own.
+    // Null is the end and a failure alike; only errno tells them apart. The
+    // stream is this thread's own.
+    errno = 0;
     const dirent* next = readdir(dir.get());  // NOLINT(concurrency-mt-unsafe)
+    if (next == nullptr && errno != 0) return FolderError(errno, path);
     if (next == nullptr) break;
-    FolderEntry entry;
-    entry.name = next->d_name;
-    if (entry.name[0] == '.') continue;
-    struct stat info = {};
-    const int fd = dirfd(dir.get());
-    if (fstatat(fd, next->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    entry.is_link = S_ISLNK(info.st_mode);
-    entry.bytes = info.st_size;
-    entry.modified = Nanoseconds(info.st_mtim);
-    entry.inode = info.st_ino;
-    if (entry.is_link && fstatat(fd, next->d_name, &info, 0) != 0) continue;
-    entry.is_folder = S_ISDIR(info.st_mode);
+    if (next->d_name[0] == '.') continue;
+    auto entry = LookAt(dirfd(dir.get()), next->d_name);
+    if (absl::IsNotFound(entry.status())) continue;
     if (entries.size() == kMaxEntries) {
       return absl::ResourceExhaustedError(
           absl::StrCat(path, " has more than ", kMaxEntries, " entries"));
     }
-    entries.push_back(std::move(entry));
+    if (entry.ok()) {
+      entries.push_back(*std::move(entry));
+    } else {
+      entries.emplace_back();
+      entries.back().name = next->d_name;
+      entries.back().status = entry.status();
+    }
   }
   std::sort(entries.begin(), entries.end(),
             [](const FolderEntry& a, const FolderEntry& b) {

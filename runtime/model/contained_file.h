@@ -20,8 +20,9 @@ absl::Status CheckPathComponent(absl::string_view name);
 absl::Status CheckRelativePath(absl::string_view path);
 
 // The folder's path with every symbolic link resolved. This is the one place
-// where links are followed: below the folder none is. NOT_FOUND and
-// PERMISSION_DENIED as the system says; INVALID_ARGUMENT if it is no folder.
+// where links are followed: no file is read through one. NOT_FOUND if there is
+// no such folder; other codes as the system says; INVALID_ARGUMENT if it is no
+// folder.
 absl::StatusOr<std::string> ResolveFolder(const std::string& path);
 
 // The content of the regular file `relative` below `folder`. A symbolic link
@@ -31,8 +32,12 @@ absl::StatusOr<std::string> ReadContainedFile(const std::string& folder,
                                               absl::string_view relative,
                                               int64_t max_bytes);
 
+// Whether the resolved path `path` is `folder`, itself resolved, or below it.
+bool IsWithin(absl::string_view path, absl::string_view folder);
+
 struct FolderEntry {
   std::string name;
+  absl::Status status;  // why it could not be looked at: then the rest is unset
   bool is_folder = false;
   bool is_link = false;  // then `is_folder` is that of what it points to
   int64_t bytes = 0;     // of the entry itself
@@ -40,8 +45,10 @@ struct FolderEntry {
   uint64_t inode = 0;
 };
 
-// What stands in a folder, by name; hidden entries (".x") left out. Errors as
-// ResolveFolder. At most 100,000 entries: RESOURCE_EXHAUSTED.
+// What stands in a folder, by name; left out are hidden entries (".x") and
+// links that lead nowhere. Errors as ResolveFolder, and of a listing that
+// breaks off: half of one is never taken for the whole. At most 100,000
+// entries: RESOURCE_EXHAUSTED.
 absl::StatusOr<std::vector<FolderEntry>> ListFolder(const std::string& path);
 
 }  // namespace reprise

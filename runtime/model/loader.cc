@@ -51,26 +51,59 @@ absl::Status FaultsStatus(const std::vector<std::string>& faults) {
   return findings.status();
 }
 
+// A refusal for want of room says how much there is.
+absl::Status WithFree(const absl::Status& status, const DeviceMemory& memory) {
+  if (!absl::IsResourceExhausted(status) || memory.total <= 0) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; ", memory.free,
+                                   " bytes of memory are free"));
+}
+
 absl::StatusOr<graph::Graph> ImportGraph(const ModelSource& source,
                                          const VersionFile& place,
                                          const std::string& file,
-                                         int64_t max_file_bytes) {
+                                         const DeviceMemory& memory, bool gpu) {
   onnx_import::ImportOptions options;
-  const std::string path =
-      place.folder.empty() ? file : absl::StrCat(place.folder, "/", file);
-  if (!source.in_memory()) {
-    options.folder = place.folder.empty()
-                         ? source.folder
-                         : absl::StrCat(source.folder, "/", place.folder);
-  }
-  REPRISE_ASSIGN_OR_RETURN(
-      const std::string bytes,
-      source.Read(path,
-                  std::min(max_file_bytes, options.limits.max_file_bytes)));
-  auto graph = onnx_import::ImportModelBytes(bytes, options);
-  if (!graph.ok()) return Annotate(graph.status(), file);
+  onnx_import::ImportLimits& limits = options.limits;
+  options.folder = source.FolderOf(place);
+  limits.max_file_bytes =
+      std::min(limits.max_file_bytes, MaxFileBytes(memory, gpu));
+  auto bytes = source.ReadOf(place, file, limits.max_file_bytes);
+  if (!bytes.ok()) return WithFree(bytes.status(), memory);
+  limits.max_constant_bytes = std::min(
+      limits.max_constant_bytes,
+      MaxConstantBytes(memory, gpu, static_cast<int64_t>(bytes->size())));
+  auto graph = onnx_import::ImportModel(*std::move(bytes), options);
+  if (!graph.ok()) return Annotate(WithFree(graph.status(), memory), file);
   REPRISE_RETURN_IF_ERROR(ops::CheckStrings(*graph));
   return graph;
+}
+
+// An input that has a default value in the model is served with that value. A
+// configuration that lists it wants more.
+void CheckDefaults(const inference::ModelConfig& config,
+                   const std::vector<std::string>& defaulted,
+                   std::vector<std::string>& faults) {
+  for (const auto& input : config.input()) {
+    if (std::find(defaulted.begin(), defaulted.end(), input.name()) !=
+        defaulted.end()) {
+      faults.push_back(absl::StrCat(
+          "input '", input.name(),
+          "' has a default value in the model, which requests cannot replace"));
+    }
+  }
+}
+
+// "w, b and 3 more"
+std::string SomeOf(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  const size_t shown = std::min(names.size(), kShown);
+  std::string text = absl::StrJoin(
+      names.begin(), names.begin() + static_cast<int64_t>(shown), ", ");
+  if (shown < names.size()) {
+    absl::StrAppend(&text, " and ", names.size() - shown, " more");
+  }
+  return text;
 }
 
 // Infers the signature as the configuration wants it, and completes the latter.
@@ -82,7 +115,14 @@ absl::StatusOr<inference::ModelConfig> Reconcile(
   const SignatureRequest request =
       RequestSignature(definition.config, definition.parameters, graph,
                        options.strict_config, faults);
+  CheckDefaults(definition.config.proto, graph.defaulted_inputs, faults);
   REPRISE_RETURN_IF_ERROR(FaultsStatus(faults));
+  if (!graph.defaulted_inputs.empty()) {
+    imported.notes.push_back(
+        absl::StrCat("inputs with a default value in the model are served as "
+                     "constants: ",
+                     SomeOf(graph.defaulted_inputs)));
+  }
   REPRISE_ASSIGN_OR_RETURN(ops::InferredSignature inferred,
                            ops::InferSignature(graph, request.options));
   imported.signature = std::move(inferred.signature);
@@ -190,6 +230,7 @@ absl::StatusOr<ModelDefinition> ReadDefinition(
   definition.parameters = ReadParameters(definition.config.proto,
                                          findings.faults, findings.ignored);
   if (!findings.faults.empty()) return Annotate(findings.status(), where);
+  definition.warnings = source.warnings;
   if (!findings.ignored.empty()) {
     definition.warnings.push_back(findings.warning());
   }
@@ -200,7 +241,7 @@ absl::StatusOr<ImportedVersion> ImportVersion(const ModelSource& source,
                                               int64_t version,
                                               const ModelDefinition& definition,
                                               const LoaderOptions& options,
-                                              int64_t max_file_bytes) {
+                                              const DeviceMemory& memory) {
   ImportedVersion imported;
   imported.name = source.name;
   imported.version = version;
@@ -214,14 +255,15 @@ absl::StatusOr<ImportedVersion> ImportVersion(const ModelSource& source,
   if (file.empty()) file = kDefaultModelFile;
   REPRISE_ASSIGN_OR_RETURN(
       graph::Graph graph,
-      ImportGraph(source, place->second, file, max_file_bytes));
+      ImportGraph(source, place->second, file, memory, options.gpus));
   KeepListedOutputs(definition.config.proto, graph);
   REPRISE_ASSIGN_OR_RETURN(
       const inference::ModelConfig completed,
       Reconcile(definition, options, file, graph, imported));
   REPRISE_ASSIGN_OR_RETURN(
-      imported.config, BuildModelConfig(completed, imported.signature,
-                                        definition.parameters, options.bounds));
+      imported.config,
+      BuildModelConfig(definition.config, completed, imported.signature,
+                       definition.parameters, options.bounds));
   WarnOfDevices(options, definition.parameters, imported);
   REPRISE_RETURN_IF_ERROR(ReadLabels(source, imported.config));
   REPRISE_RETURN_IF_ERROR(CheckMessageSize(
@@ -241,6 +283,7 @@ absl::StatusOr<PreparedVersion> PrepareVersion(const ImportedVersion& imported,
   options.model = imported.text();
   options.precision = imported.config.precision;
   options.may_drop_rungs = !imported.config.ladder_configured;
+  options.fusions_off = imported.config.fusions_off;
   REPRISE_ASSIGN_OR_RETURN(
       prepared.loaded,
       device.Load(imported.graph, imported.signature, options));

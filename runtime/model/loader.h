@@ -63,14 +63,15 @@ struct ImportedVersion {
 };
 
 // Step 2. Reads and imports the file, infers the signature, completes the
-// configuration and holds the two against each other. `max_file_bytes` is what
-// the host has room for. Errors name what is wrong and keep the code of the
-// step that found it.
+// configuration and holds the two against each other. What the file and its
+// constants take is held against `memory`, that of the device, before it is
+// taken (admission.h): RESOURCE_EXHAUSTED with the sizes. Errors name what is
+// wrong and keep the code of the step that found it.
 absl::StatusOr<ImportedVersion> ImportVersion(const ModelSource& source,
                                               int64_t version,
                                               const ModelDefinition& definition,
                                               const LoaderOptions& options,
-                                              int64_t max_file_bytes);
+                                              const DeviceMemory& memory);
 
 // Weights on a device, and the variants that are prepared at load: those that
 // the configuration names, or the only one of a model without free dims.
@@ -87,7 +88,7 @@ struct PreparedVersion {
 // Step 3. On a loader's thread, beside serving. RESOURCE_EXHAUSTED when the
 // weights do not fit, else as Device::Load and LoadedModel::Prepare;
 // INVALID_ARGUMENT if the dims of an output are not those that the
-// configuration claims.
+// configuration claims, or if it names a fusion that the device does not have.
 absl::StatusOr<PreparedVersion> PrepareVersion(const ImportedVersion& imported,
                                                Device& device);
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/model/config_parameters.h"
+#include "runtime/model/config_parse.h"
 #include "runtime/tensor/ladder.h"
 
 namespace reprise {
@@ -30,7 +31,8 @@ QueuePolicy MakeQueuePolicy(const inference::ModelQueuePolicy& policy) {
   return made;
 }
 
-BatchConfig MakeBatchConfig(const inference::ModelConfig& config,
+BatchConfig MakeBatchConfig(const ParsedConfig& given,
+                            const inference::ModelConfig& config,
                             const ConfigParameters& parameters,
                             const ConfigBounds& bounds) {
   BatchConfig batch;
@@ -40,12 +42,8 @@ BatchConfig MakeBatchConfig(const inference::ModelConfig& config,
       batching.max_queue_delay_microseconds(),
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
   batch.max_queue_delay = absl::Microseconds(static_cast<int64_t>(delay));
-  // The maximum alone is what an empty list is completed to: no preference.
-  const bool preferred =
-      batching.preferred_batch_size_size() > 1 ||
-      (batching.preferred_batch_size_size() == 1 &&
-       batching.preferred_batch_size(0) != config.max_batch_size());
-  if (preferred) {
+  // An empty list is completed to the maximum, which is no preference.
+  if (given.proto.dynamic_batching().preferred_batch_size_size() > 0) {
     batch.preferred_sizes.assign(batching.preferred_batch_size().begin(),
                                  batching.preferred_batch_size().end());
     std::sort(batch.preferred_sizes.begin(), batch.preferred_sizes.end());
@@ -134,16 +132,18 @@ void CheckVariant(const std::map<std::string, int64_t>& variant,
 }  // namespace
 
 absl::StatusOr<ModelConfig> BuildModelConfig(
-    const inference::ModelConfig& completed, const Signature& signature,
-    const ConfigParameters& parameters, const ConfigBounds& bounds) {
+    const ParsedConfig& given, const inference::ModelConfig& completed,
+    const Signature& signature, const ConfigParameters& parameters,
+    const ConfigBounds& bounds) {
   std::vector<std::string> faults;
   ModelConfig config;
   config.proto = completed;
-  config.batch = MakeBatchConfig(completed, parameters, bounds);
+  config.batch = MakeBatchConfig(given, completed, parameters, bounds);
   SetLadder(completed, signature, config, faults);
   SetDevices(completed, config);
   config.precision = parameters.precision;
   config.dims = parameters.dims;
+  config.fusions_off = parameters.fusions_off;
   for (const auto& variant : parameters.variants) {
     CheckVariant(variant, signature, parameters, faults);
   }

@@ -38,6 +38,7 @@ struct ModelConfig {
   std::string precision = "tf32";
   std::map<std::string, DimRange> dims;                    // by symbol
   std::vector<std::map<std::string, int64_t>> variants;    // to prepare at load
+  std::vector<std::string> fusions_off;                    // device.h
   std::map<std::string, std::vector<std::string>> labels;  // by output
 };
 
@@ -48,15 +49,18 @@ struct ConfigBounds {
 };
 
 struct ConfigParameters;  // config_parameters.h
+struct ParsedConfig;      // config_parse.h
 
 // The structs of a configuration that is checked and completed (config_check.h,
-// config_complete.h), for a model with this signature. INVALID_ARGUMENT with
-// every fault at once: a ladder out of bounds, a variant that does not bind all
-// free dims or binds one outside its range. `labels` stay empty: they are
-// files.
+// config_complete.h), for a model with this signature. `given` is what it was
+// before: a ladder that was asked for looks like one that was filled in.
+// INVALID_ARGUMENT with every fault at once: a ladder out of bounds, a variant
+// that does not bind all free dims or binds one outside its range. `labels`
+// stay empty: they are files.
 absl::StatusOr<ModelConfig> BuildModelConfig(
-    const inference::ModelConfig& completed, const Signature& signature,
-    const ConfigParameters& parameters, const ConfigBounds& bounds);
+    const ParsedConfig& given, const inference::ModelConfig& completed,
+    const Signature& signature, const ConfigParameters& parameters,
+    const ConfigBounds& bounds);
 
 // The key of a variant that `values` name, in the order of
 // signature.free_symbols. All of them must be there.

@@ -25,28 +25,52 @@ bool ParseVersionName(absl::string_view name, int64_t& version) {
          absl::SimpleAtoi(name, &version);
 }
 
-std::map<int64_t, VersionFile> VersionsIn(
-    const std::vector<FolderEntry>& entries) {
-  std::map<int64_t, VersionFile> versions;
-  for (const FolderEntry& entry : entries) {
-    int64_t version = 0;
-    if (entry.is_folder && !entry.is_link &&
-        ParseVersionName(entry.name, version)) {
-      versions[version] = {entry.name, ""};
-    }
+// A version folder that is a link: ConfigMaps and git-sync make them. What it
+// leads to must not leave `repository`, nor the model's own folder.
+absl::Status AddLinkedVersion(const std::string& repository, int64_t version,
+                              const std::string& name, ModelSource& source) {
+  const auto target = ResolveFolder(absl::StrCat(source.folder, "/", name));
+  if (absl::IsNotFound(target.status())) return absl::OkStatus();
+  REPRISE_RETURN_IF_ERROR(target.status());
+  REPRISE_ASSIGN_OR_RETURN(const std::string root, ResolveFolder(repository));
+  if (IsWithin(*target, root) || IsWithin(*target, source.folder)) {
+    source.versions[version] = {name, "", *target};
+  } else {
+    source.warnings.push_back(
+        absl::StrCat("version folder ignored: ", name, " is a link to ",
+                     *target, ", outside of the model repository"));
   }
-  return versions;
+  return absl::OkStatus();
 }
 
 // The model whose folder is `path`; the folder itself may be a link.
-absl::StatusOr<ModelSource> OpenModel(const std::string& path,
+absl::StatusOr<ModelSource> OpenModel(const std::string& repository,
+                                      const std::string& path,
                                       absl::string_view name) {
   ModelSource source;
   source.name = std::string(name);
   REPRISE_ASSIGN_OR_RETURN(source.folder, ResolveFolder(path));
   REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(source.folder));
-  source.versions = VersionsIn(entries);
+  for (const FolderEntry& entry : entries) {
+    int64_t version = 0;
+    if (!ParseVersionName(entry.name, version)) continue;
+    REPRISE_RETURN_IF_ERROR(entry.status);
+    if (!entry.is_folder) continue;
+    if (entry.is_link) {
+      REPRISE_RETURN_IF_ERROR(
+          AddLinkedVersion(repository, version, entry.name, source));
+    } else {
+      source.versions[version] = {entry.name, ""};
+    }
+  }
   return source;
+}
+
+absl::StatusOr<ModelSource> OpenEntry(const std::string& repository,
+                                      const FolderEntry& entry) {
+  REPRISE_RETURN_IF_ERROR(entry.status);
+  return OpenModel(repository, absl::StrCat(repository, "/", entry.name),
+                   entry.name);
 }
 
 absl::Status AddFingerprint(const std::string& folder,
@@ -55,7 +79,9 @@ absl::Status AddFingerprint(const std::string& folder,
   REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(folder));
   for (const FolderEntry& entry : entries) {
     const std::string path = absl::StrCat(relative, entry.name);
-    if (entry.is_folder && !entry.is_link) {
+    if (!entry.status.ok()) {
+      absl::StrAppend(&text, path, " ", entry.status.message(), "\n");
+    } else if (entry.is_folder && !entry.is_link) {
       absl::StrAppend(&text, path, "/\n");
       if (depth < kFingerprintDepth) {
         REPRISE_RETURN_IF_ERROR(
@@ -109,9 +135,26 @@ absl::StatusOr<std::string> ModelSource::Read(absl::string_view relative,
   return it->second;
 }
 
+absl::StatusOr<std::string> ModelSource::ReadOf(const VersionFile& version,
+                                                absl::string_view relative,
+                                                int64_t max_bytes) const {
+  if (!version.target.empty()) {
+    return ReadContainedFile(version.target, relative, max_bytes);
+  }
+  if (version.folder.empty()) return Read(relative, max_bytes);
+  return Read(absl::StrCat(version.folder, "/", relative), max_bytes);
+}
+
+std::string ModelSource::FolderOf(const VersionFile& version) const {
+  if (!version.target.empty()) return version.target;
+  if (in_memory() || version.folder.empty()) return folder;
+  return absl::StrCat(folder, "/", version.folder);
+}
+
 absl::StatusOr<RepositoryScan> ScanRepositories(
     const std::vector<std::string>& repositories) {
   RepositoryScan scan;
+  std::set<std::string> names;
   std::set<std::string> ambiguous;
   for (const std::string& repository : repositories) {
     auto entries = ListFolder(repository);
@@ -119,16 +162,22 @@ absl::StatusOr<RepositoryScan> ScanRepositories(
       return Annotate(entries.status(), "model repository");
     }
     for (const FolderEntry& entry : *entries) {
-      if (!entry.is_folder) continue;
-      auto source =
-          OpenModel(absl::StrCat(repository, "/", entry.name), entry.name);
-      if (!source.ok()) continue;  // it was removed since, or is not ours
-      if (!scan.models.emplace(entry.name, *std::move(source)).second) {
+      if (entry.status.ok() && !entry.is_folder) continue;
+      auto source = OpenEntry(repository, entry);
+      if (absl::IsNotFound(source.status())) continue;  // removed meanwhile
+      if (!names.insert(entry.name).second) {
         ambiguous.insert(entry.name);
+      } else if (source.ok()) {
+        scan.models.emplace(entry.name, *std::move(source));
+      } else {
+        scan.unreadable.emplace(entry.name, source.status());
       }
     }
   }
-  for (const std::string& name : ambiguous) scan.models.erase(name);
+  for (const std::string& name : ambiguous) {
+    scan.models.erase(name);
+    scan.unreadable.erase(name);
+  }
   scan.ambiguous.assign(ambiguous.begin(), ambiguous.end());
   return scan;
 }
@@ -140,7 +189,7 @@ std::vector<std::string> ListModelNames(
     const auto entries = ListFolder(repository);
     if (!entries.ok()) continue;
     for (const FolderEntry& entry : *entries) {
-      if (entry.is_folder) names.insert(entry.name);
+      if (entry.is_folder || !entry.status.ok()) names.insert(entry.name);
     }
   }
   return {names.begin(), names.end()};
@@ -152,7 +201,8 @@ absl::StatusOr<ModelSource> FindModel(
   absl::StatusOr<ModelSource> found = absl::NotFoundError(
       absl::StrCat("no folder '", name, "' in the model repository"));
   for (const std::string& repository : repositories) {
-    auto source = OpenModel(absl::StrCat(repository, "/", name), name);
+    auto source =
+        OpenModel(repository, absl::StrCat(repository, "/", name), name);
     if (absl::IsNotFound(source.status())) continue;
     if (found.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -182,9 +232,9 @@ absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
     return source;
   }
   if (!root.ok()) return Annotate(root.status(), "model path");
-  auto nested = OpenModel(absl::StrCat(*root, "/", name), name);
+  auto nested = OpenModel(*root, absl::StrCat(*root, "/", name), name);
   if (nested.ok() && !nested->versions.empty()) return nested;
-  REPRISE_ASSIGN_OR_RETURN(ModelSource source, OpenModel(*root, name));
+  REPRISE_ASSIGN_OR_RETURN(ModelSource source, OpenModel(*root, *root, name));
   if (!source.versions.empty()) return source;
   REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(source.folder));
   REPRISE_ASSIGN_OR_RETURN(const std::string file, OnnxFileIn(entries, path));
@@ -245,6 +295,12 @@ absl::StatusOr<std::string> Fingerprint(const ModelSource& source) {
   std::string text;
   if (!source.in_memory()) {
     REPRISE_RETURN_IF_ERROR(AddFingerprint(source.folder, "", 1, text));
+  }
+  for (const auto& [unused, version] : source.versions) {
+    if (version.target.empty()) continue;
+    absl::StrAppend(&text, version.folder, " -> ", version.target, "\n");
+    REPRISE_RETURN_IF_ERROR(AddFingerprint(
+        version.target, absl::StrCat(version.folder, "/"), 2, text));
   }
   return text;
 }

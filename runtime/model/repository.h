@@ -17,6 +17,7 @@ namespace reprise {
 struct VersionFile {
   std::string folder;  // "3", or "" where the file stands in the model's folder
   std::string file;    // "" : the configuration's default_model_filename
+  std::string target = {};  // what `folder` leads to, where it is a link
 };
 
 // One model as it was found. Either on disk, or what a load request brought.
@@ -25,10 +26,17 @@ struct ModelSource {
   std::string folder;  // links resolved; empty for a model in memory
   std::map<int64_t, VersionFile> versions;
   std::map<std::string, std::string> files;  // in memory: path -> content
+  std::vector<std::string> warnings;         // what was left out, and why
 
   // A file of the model; errors as ReadContainedFile.
   absl::StatusOr<std::string> Read(absl::string_view relative,
                                    int64_t max_bytes) const;
+  // A file of one of its versions, likewise.
+  absl::StatusOr<std::string> ReadOf(const VersionFile& version,
+                                     absl::string_view relative,
+                                     int64_t max_bytes) const;
+  // The folder of a version, links resolved; empty for a model in memory.
+  std::string FolderOf(const VersionFile& version) const;
   bool in_memory() const { return folder.empty(); }
 };
 
@@ -37,11 +45,17 @@ inline constexpr char kDefaultModelFile[] = "model.onnx";
 // Every model of the repositories, in the Triton layout
 // <repository>/<model>/<version>/model.onnx: each visible folder is a model,
 // and each folder in it whose name is an integer >= 1 without leading zeros is
-// a version. A repository that cannot be read is an error, which names it.
-// A name that two repositories have is left out and put into `ambiguous`.
+// a version. A model's folder may be a link to anywhere; a version's may be one
+// that stays inside of the repository or of the model's folder, and is left out
+// with a warning where it does not. A repository that cannot be read is an
+// error, which names it.
 struct RepositoryScan {
   std::map<std::string, ModelSource> models;  // by name
+  // Names that two repositories have.
   std::vector<std::string> ambiguous;
+  // What is there, but could not be looked at, and why: it may be what it was
+  // before. A folder that has gone is in none of the lists.
+  std::map<std::string, absl::Status> unreadable;
 };
 absl::StatusOr<RepositoryScan> ScanRepositories(
     const std::vector<std::string>& repositories);
@@ -74,8 +88,9 @@ absl::StatusOr<std::vector<int64_t>> SelectVersions(
     const ModelSource& source, const inference::ModelVersionPolicy& policy);
 
 // Changes whenever a file of the model is added, removed, replaced or written:
-// names, sizes, times and inodes of everything below its folder, five levels
-// deep. Errors as ListFolder.
+// names, sizes, times and inodes of everything below its folder, and below the
+// version folders that its links lead to, five levels deep. Errors as
+// ListFolder.
 absl::StatusOr<std::string> Fingerprint(const ModelSource& source);
 
 }  // namespace reprise

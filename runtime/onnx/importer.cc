@@ -36,6 +36,7 @@ using graph::ValueId;
 
 constexpr int64_t kMinIr = 3;
 constexpr int64_t kMaxIr = 13;
+constexpr int64_t kOverridableIr = 4;
 constexpr int64_t kMinOpset = 7;
 constexpr int64_t kMaxOpset = 23;
 
@@ -80,6 +81,7 @@ class Importer {
            Opsets opsets)
       : proto_(model.graph()),
         limits_(options.limits),
+        overridable_(model.ir_version() >= kOverridableIr),
         opsets_(std::move(opsets)),
         weights_(options.folder, options.limits.max_rank,
                  options.limits.max_constant_bytes) {}
@@ -137,12 +139,13 @@ class Importer {
   }
 
   // An input that an initialiser names is a constant: IR below 4 lists all of
-  // them, and a default that nobody may override is one too.
+  // them. From then on it is a default, which is all that is served.
   absl::Status AddInputs() {
     for (const onnx::ValueInfoProto& info : proto_.input()) {
       const auto it = ids_.find(info.name());
       if (it != ids_.end() &&
           graph_.values[static_cast<size_t>(it->second)].constant != nullptr) {
+        if (overridable_) graph_.defaulted_inputs.push_back(info.name());
         continue;
       }
       REPRISE_RETURN_IF_ERROR(
@@ -277,6 +280,7 @@ class Importer {
 
   const onnx::GraphProto& proto_;
   const ImportLimits& limits_;
+  const bool overridable_;  // inputs with a default value may be given
   const Opsets opsets_;
   WeightReader weights_;
   graph::Graph graph_;
@@ -327,12 +331,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
   return bytes;
 }
 
-}  // namespace
-
-absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
-                                              const ImportOptions& options) {
+absl::Status Parse(absl::string_view bytes, const ImportLimits& limits,
+                   onnx::ModelProto& model) {
   const int64_t size = static_cast<int64_t>(bytes.size());
-  const ImportLimits& limits = options.limits;
   if (size > limits.max_file_bytes || size > std::numeric_limits<int>::max()) {
     return TooLarge(size, limits);
   }
@@ -340,26 +341,46 @@ absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
       reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(size));
   stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
   stream.SetRecursionLimit(limits.max_message_depth);
-  onnx::ModelProto model;
   if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     return absl::InvalidArgumentError(
         "not an ONNX model: the file is no protobuf message, is cut short, or "
         "nests too deeply");
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<graph::Graph> Build(const onnx::ModelProto& model,
+                                   const ImportOptions& options) {
   REPRISE_ASSIGN_OR_RETURN(Opsets opsets, ReadVersions(model));
-  REPRISE_RETURN_IF_ERROR(CheckLimits(model, limits));
+  REPRISE_RETURN_IF_ERROR(CheckLimits(model, options.limits));
   return Importer(model, options, std::move(opsets)).Run();
+}
+
+}  // namespace
+
+absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
+                                              const ImportOptions& options) {
+  onnx::ModelProto model;
+  REPRISE_RETURN_IF_ERROR(Parse(bytes, options.limits, model));
+  return Build(model, options);
+}
+
+absl::StatusOr<graph::Graph> ImportModel(std::string bytes,
+                                         const ImportOptions& options) {
+  onnx::ModelProto model;
+  REPRISE_RETURN_IF_ERROR(Parse(bytes, options.limits, model));
+  std::string().swap(bytes);
+  return Build(model, options);
 }
 
 absl::StatusOr<graph::Graph> ImportModelFile(const std::string& path,
                                              ImportOptions options) {
-  REPRISE_ASSIGN_OR_RETURN(const std::string bytes,
-                           ReadFile(path, options.limits));
+  REPRISE_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, options.limits));
   const size_t slash = path.rfind('/');
   options.folder = slash == std::string::npos ? "."
                    : slash == 0               ? "/"
                                               : path.substr(0, slash);
-  return ImportModelBytes(bytes, options);
+  return ImportModel(std::move(bytes), options);
 }
 
 }  // namespace reprise::onnx_import

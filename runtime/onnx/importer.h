@@ -29,7 +29,9 @@ struct ImportOptions {
 };
 
 // IR 3 to 13, opsets 7 to 23. The graph holds true inputs only, its Constant
-// nodes and initialisers as constants, and has passed ops::Validate.
+// nodes and initialisers as constants, and has passed ops::Validate. An input
+// with a default value (an initialiser of its name) is a constant; from IR 4
+// on, where a caller might give another value, the graph names it.
 //
 // Threads: any; no state.
 // INVALID_ARGUMENT: not an ONNX model, or one that contradicts itself (names
@@ -38,8 +40,13 @@ struct ImportOptions {
 absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
                                               const ImportOptions& options);
 
-// Reads the file, then as above. NOT_FOUND or PERMISSION_DENIED if it cannot be
-// opened; external data must lie below the file's folder.
+// As above, and gives `bytes` back once they are parsed: what is held at once
+// is the file and its parsed form, then the parsed form and the constants.
+absl::StatusOr<graph::Graph> ImportModel(std::string bytes,
+                                         const ImportOptions& options);
+
+// Reads the file, then as ImportModel. NOT_FOUND or PERMISSION_DENIED if it
+// cannot be opened; external data must lie below the file's folder.
 absl::StatusOr<graph::Graph> ImportModelFile(const std::string& path,
                                              ImportOptions options);
 

@@ -8,8 +8,9 @@
 
 namespace reprise::onnx_import {
 
-// Number of nodes, depth of subgraphs, lengths of names. RESOURCE_EXHAUSTED
-// says which bound is passed.
+// Number of nodes, depth of subgraphs, lengths of names, and the bytes of all
+// constants together, external data included: before a single one is read.
+// RESOURCE_EXHAUSTED says which bound is passed, and by how much.
 absl::Status CheckLimits(const onnx::ModelProto& model,
                          const ImportLimits& limits);
 

@@ -129,10 +129,10 @@ class Manager final : public ModelManager {
   absl::StatusOr<ModelHandle> LoadVersion(const ModelSource& source,
                                           int64_t version,
                                           const ModelDefinition& definition);
-  int64_t MaxFileBytes() const;
 
   void Poll() ABSL_LOCKS_EXCLUDED(mu_);
   void PollOnce();
+  void NoteUnreadable(std::map<std::string, absl::Status> unreadable);
   void EndPolling() ABSL_LOCKS_EXCLUDED(mu_);
 
   bool FreeLoad() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -150,6 +150,10 @@ class Manager final : public ModelManager {
   ModelTable table_;
   std::atomic<uint64_t> next_uid_{1};
   std::atomic<int> last_choice_{-1};
+
+  // Models that could not be looked at, and why. LoadAtStart's, then the poll
+  // thread's.
+  std::map<std::string, absl::Status> unreadable_;
 
   mutable absl::Mutex mu_;
   bool started_ ABSL_GUARDED_BY(mu_) = false;  // LoadAtStart has returned
@@ -209,6 +213,11 @@ std::vector<Manager::Job> Manager::JobsAtStart(
         jobs.push_back({name, std::move(source), std::nullopt});
       }
       names.insert(scan->ambiguous.begin(), scan->ambiguous.end());
+      for (const auto& [name, status] : scan->unreadable) {
+        names.erase(name);
+        jobs.push_back({name, status, std::nullopt});
+      }
+      unreadable_ = std::move(scan->unreadable);
     }
   }
   for (const std::string& name : names) {
@@ -311,12 +320,18 @@ absl::Status Manager::LoadInTurn(const Job& job) {
     table_.Failed(job.name, status);
     return status;
   };
-  if (!job.source.ok()) return failed(job.source.status());
-  const ModelSource& source = *job.source;
-  auto before = Fingerprint(source);
-  if (!before.ok()) return failed(before.status());
   const bool watched = options_.mode == ControlMode::kPoll;
-  if (watched) table_.SetFingerprint(job.name, *before);
+  auto before = job.source.ok()
+                    ? Fingerprint(*job.source)
+                    : absl::StatusOr<std::string>(job.source.status());
+  if (watched) {
+    // Unlike anything that a model's files could give: they are looked at again
+    // until they can be read.
+    table_.SetFingerprint(job.name,
+                          before.ok() ? *before : before.status().ToString());
+  }
+  if (!before.ok()) return failed(before.status());
+  const ModelSource& source = *job.source;
   const auto definition =
       ReadDefinition(source, job.config_json, loader_options_);
   if (!definition.ok()) return failed(definition.status());
@@ -348,9 +363,10 @@ absl::Status Manager::LoadInTurn(const Job& job) {
 absl::StatusOr<ModelHandle> Manager::LoadVersion(
     const ModelSource& source, int64_t version,
     const ModelDefinition& definition) {
-  REPRISE_ASSIGN_OR_RETURN(ImportedVersion imported,
-                           ImportVersion(source, version, definition,
-                                         loader_options_, MaxFileBytes()));
+  REPRISE_ASSIGN_OR_RETURN(
+      ImportedVersion imported,
+      ImportVersion(source, version, definition, loader_options_,
+                    workers_.front()->device().memory()));
   for (const std::string& note : imported.notes) {
     LogInfo(absl::StrCat(note, " model=", imported.text()));
   }
@@ -360,12 +376,6 @@ absl::StatusOr<ModelHandle> Manager::LoadVersion(
   const uint64_t uid = next_uid_++;
   return ServeVersion(std::move(imported), uid, workers_, table_.reaper(),
                       clock_);
-}
-
-int64_t Manager::MaxFileBytes() const {
-  const DeviceMemory memory = workers_.front()->device().memory();
-  if (loader_options_.gpus || memory.total <= 0) return INT64_MAX;
-  return memory.free;
 }
 
 absl::Status Manager::Unload(absl::string_view name) {
@@ -464,21 +474,47 @@ void Manager::PollOnce() {
     absl::MutexLock lock(&mu_);
     started_ = true;
   }
+  std::map<std::string, absl::Status> unreadable = std::move(scan->unreadable);
   for (auto& [name, source] : scan->models) {
     const auto fingerprint = Fingerprint(source);
-    if (fingerprint.ok() && *fingerprint == table_.fingerprint(name)) continue;
+    if (!fingerprint.ok()) {
+      unreadable.emplace(name, fingerprint.status());
+      continue;
+    }
+    if (*fingerprint == table_.fingerprint(name)) continue;
     LogInfo(absl::StrCat("model changed model=", name));
     LoadJob({name, std::move(source), std::nullopt}).IgnoreError();  // logged
   }
+  NoteUnreadable(std::move(unreadable));
   for (const std::string& name : table_.Watched()) {
     const bool there = scan->models.contains(name) ||
+                       unreadable_.contains(name) ||
                        std::find(scan->ambiguous.begin(), scan->ambiguous.end(),
                                  name) != scan->ambiguous.end();
-    if (there || !table_.BeginChange(name).ok()) continue;
+    // A second look: a listing may miss what is replaced while it is made.
+    if (there || !absl::IsNotFound(Find(name).status())) continue;
+    if (!table_.BeginChange(name).ok()) continue;
     LogInfo(absl::StrCat("model removed from the repository model=", name));
     table_.Withdraw(name, /*wait=*/false);
     table_.EndChange(name);
   }
+}
+
+// What is served of such a model goes on being served; one that is new is
+// known from now on, with the reason why it is not served. Each reason is
+// logged once.
+void Manager::NoteUnreadable(std::map<std::string, absl::Status> unreadable) {
+  for (const auto& [name, status] : unreadable) {
+    const auto it = unreadable_.find(name);
+    if (it != unreadable_.end() && it->second == status) continue;
+    if (table_.fingerprint(name).empty()) {
+      LoadJob({name, status, std::nullopt}).IgnoreError();  // logged
+    } else {
+      LogWarning(absl::StrCat("model cannot be read, and stays as it is model=",
+                              name, " reason=\"", status.message(), "\""));
+    }
+  }
+  unreadable_ = std::move(unreadable);
 }
 
 void Manager::EndPolling() {

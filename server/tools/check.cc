@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/model/loader.h"
 #include "runtime/model/repository.h"
@@ -65,7 +66,7 @@ absl::Status CheckVersion(const ModelSource& source, int64_t version,
                           std::ostream& out) {
   REPRISE_ASSIGN_OR_RETURN(
       const ImportedVersion imported,
-      ImportVersion(source, version, definition, options, INT64_MAX));
+      ImportVersion(source, version, definition, options, device.memory()));
   REPRISE_ASSIGN_OR_RETURN(const PreparedVersion prepared,
                            PrepareVersion(imported, device));
   out << "ok      " << imported.text() << "  "
@@ -83,6 +84,23 @@ absl::Status CheckVersion(const ModelSource& source, int64_t version,
   return absl::OkStatus();
 }
 
+void CheckVersions(const ModelSource& source,
+                   const std::vector<int64_t>& versions,
+                   const ModelDefinition& definition,
+                   const LoaderOptions& options, Device& device, Counts& counts,
+                   std::ostream& out) {
+  for (const int64_t version : versions) {
+    const absl::Status status =
+        CheckVersion(source, version, definition, options, device, out);
+    if (status.ok()) {
+      ++counts.ok;
+    } else {
+      WriteFailure(absl::StrCat(source.name, "/", version), status, counts,
+                   out);
+    }
+  }
+}
+
 void CheckModel(const ModelSource& source, const LoaderOptions& options,
                 Device& device, Counts& counts, std::ostream& out) {
   const auto definition = ReadDefinition(source, std::nullopt, options);
@@ -92,17 +110,9 @@ void CheckModel(const ModelSource& source, const LoaderOptions& options,
   const auto versions =
       SelectVersions(source, definition->config.proto.version_policy());
   if (!versions.ok()) {
-    return WriteFailure(source.name, versions.status(), counts, out);
-  }
-  for (const int64_t version : *versions) {
-    const absl::Status status =
-        CheckVersion(source, version, *definition, options, device, out);
-    if (status.ok()) {
-      ++counts.ok;
-    } else {
-      WriteFailure(absl::StrCat(source.name, "/", version), status, counts,
-                   out);
-    }
+    WriteFailure(source.name, versions.status(), counts, out);
+  } else {
+    CheckVersions(source, *versions, *definition, options, device, counts, out);
   }
   for (const std::string& warning : definition->warnings) {
     out << "        warning: " << warning << "\n";
@@ -135,6 +145,9 @@ bool CheckModels(const ModelManagerOptions& options, Device& device,
     for (const auto& [name, source] : scan->models) {
       CheckModel(source, loader, device, counts, out);
     }
+    for (const auto& [name, status] : scan->unreadable) {
+      WriteFailure(name, status, counts, out);
+    }
     for (const std::string& name : scan->ambiguous) {
       WriteFailure(name,
                    absl::InvalidArgumentError(
@@ -163,12 +176,15 @@ int RunCheck(std::span<const char* const> args, const DeviceMaker& make_device,
     out << line.status().message() << "\n";
     return 2;
   }
-  const auto device = make_device();
+  SetLogOptions(line->options.log);
+  const auto device = make_device(line->options);
   if (!device.ok()) {
     out << "no device: " << device.status().message() << "\n";
     return 1;
   }
-  return CheckModels(line->options.models, **device, out) ? 0 : 1;
+  ModelManagerOptions models = line->options.models;
+  models.max_message_bytes = line->options.grpc.max_message_bytes;
+  return CheckModels(models, **device, out) ? 0 : 1;
 }
 
 }  // namespace reprise

@@ -9,10 +9,13 @@
 #include "absl/status/statusor.h"
 #include "runtime/device/device.h"
 #include "runtime/worker/model_manager.h"
+#include "server/options.h"
 
 namespace reprise {
 
-using DeviceMaker = std::function<absl::StatusOr<std::unique_ptr<Device>>()>;
+// The device that a server with these options would run models on.
+using DeviceMaker = std::function<absl::StatusOr<std::unique_ptr<Device>>(
+    const ServerOptions&)>;
 
 // Validates every model of the repositories (or the one of --model-path) as a
 // server would load it, on a device of its own: configuration, model, signature

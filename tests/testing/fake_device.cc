@@ -301,7 +301,11 @@ class FakeDevice::Impl final : public Device {
   absl::string_view name() const override { return "cpu"; }
   absl::StatusOr<std::unique_ptr<LoadedModel>> Load(
       std::shared_ptr<const graph::Graph> /*graph*/, const Signature& signature,
-      const LoadOptions& /*options*/) override {
+      const LoadOptions& options) override {
+    {
+      absl::MutexLock lock(&fake_.mu_);
+      fake_.load_options_ = options;
+    }
     return fake_.Load(signature);
   }
   void Wake() override {
@@ -415,6 +419,11 @@ void FakeDevice::FailPrepare(const VariantDims& dims, absl::Status status) {
 void FakeDevice::HoldPrepare(bool held) {
   absl::MutexLock lock(&mu_);
   hold_prepare_ = held;
+}
+
+LoadOptions FakeDevice::load_options() const {
+  absl::MutexLock lock(&mu_);
+  return load_options_;
 }
 
 int FakeDevice::prepares() const {

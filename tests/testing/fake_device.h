@@ -79,6 +79,9 @@ class FakeDevice {
   // Called for every launch, on the worker's thread; the log is then not kept.
   void OnLaunch(std::function<void(const FakeLaunch&)> callback);
 
+  // What the last load asked for.
+  LoadOptions load_options() const ABSL_LOCKS_EXCLUDED(mu_);
+
   // Prepare of these dims fails with `status`.
   void FailPrepare(const VariantDims& dims, absl::Status status)
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -123,6 +126,7 @@ class FakeDevice {
   std::map<std::vector<int64_t>, absl::Status> fail_prepare_
       ABSL_GUARDED_BY(mu_);
   absl::Status fail_submit_ ABSL_GUARDED_BY(mu_);
+  LoadOptions load_options_ ABSL_GUARDED_BY(mu_);
   bool hold_prepare_ ABSL_GUARDED_BY(mu_) = false;
   bool woken_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t owner_ ABSL_GUARDED_BY(mu_) = 0;  // the thread that made the device

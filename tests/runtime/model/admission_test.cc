@@ -1,5 +1,6 @@
 #include "runtime/model/admission.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,6 +63,19 @@ TEST(AdmissionTest, FreeDimsCountAsOneAndProductsAreChecked) {
   EXPECT_THAT(
       CheckMessageSize(MakeSignature(1, {large, large}, {1}), 100, warnings),
       StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(AdmissionTest, AnImportMayTakeWhatIsFreeAndNoMore) {
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  const DeviceMemory memory = {.total = 1000, .free = 600};
+  // The file and its parsed form; then the parsed form and the constants.
+  EXPECT_EQ(MaxFileBytes(memory, /*gpu=*/false), 300);
+  EXPECT_EQ(MaxConstantBytes(memory, /*gpu=*/false, 250), 350);
+  EXPECT_EQ(MaxConstantBytes(memory, /*gpu=*/false, 700), 0);
+  EXPECT_EQ(MaxFileBytes(memory, /*gpu=*/true), kAny);
+  EXPECT_EQ(MaxConstantBytes(memory, /*gpu=*/true, 250), 600);
+  EXPECT_EQ(MaxFileBytes({}, /*gpu=*/false), kAny);
+  EXPECT_EQ(MaxConstantBytes({}, /*gpu=*/false, 250), kAny);
 }
 
 TEST(AdmissionTest, WeightsMustFitIntoWhatIsFree) {

@@ -49,11 +49,13 @@ TEST(ConfigParametersTest, ReadsAllOfThem) {
                {"precision", "fp16"},
                {"dim.height", "224"},
                {"dim.mask[1]", "1..512"},
+               {"fusions", "bias, activation"},
                {"variants", "height=224, seq=32; seq = 128 ,height=224;"}});
   EXPECT_THAT(read.faults, IsEmpty());
   EXPECT_EQ(read.parameters.slo, absl::Microseconds(12'500));
   EXPECT_EQ(read.parameters.max_variants, 4);
   EXPECT_EQ(read.parameters.precision, "fp16");
+  EXPECT_THAT(read.parameters.fusions_off, ElementsAre("bias", "activation"));
   EXPECT_EQ(read.parameters.dims.at("height").low, 224);
   EXPECT_EQ(read.parameters.dims.at("height").high, 224);
   EXPECT_EQ(read.parameters.dims.at("mask[1]").low, 1);
@@ -64,6 +66,14 @@ TEST(ConfigParametersTest, ReadsAllOfThem) {
                   UnorderedElementsAre(Pair("height", 224), Pair("seq", 128))));
 }
 
+TEST(ConfigParametersTest, FusionsAreOffAllTogetherOrByName) {
+  EXPECT_THAT(ReadAll({}).parameters.fusions_off, IsEmpty());
+  EXPECT_THAT(ReadAll({{"fusions", " off "}}).parameters.fusions_off,
+              ElementsAre("all"));
+  EXPECT_THAT(ReadAll({{"fusions", "bias"}}).parameters.fusions_off,
+              ElementsAre("bias"));
+}
+
 TEST(ConfigParametersTest, NamesTheParameterThatIsWrong) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"slo_ms", "0"},       {"slo_ms", "soon"},       {"slo_ms", "nan"},
@@ -71,7 +81,7 @@ TEST(ConfigParametersTest, NamesTheParameterThatIsWrong) {
       {"dim.x", "0"},        {"dim.x", "5..4"},        {"dim.x", "1.."},
       {"dim.x", "1...4"},    {"dim.x", "99999999999"}, {"variants", ""},
       {"variants", "x"},     {"variants", "x=0"},      {"variants", "x=1,x=2"},
-      {"variants", "=3"}};
+      {"variants", "=3"},    {"fusions", ""},          {"fusions", "bias,"}};
   for (const auto& [key, text] : wrong) {
     const Read read = ReadAll({{key, text}});
     ASSERT_THAT(read.faults, SizeIs(1)) << key << "=" << text;

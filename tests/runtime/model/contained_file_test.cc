@@ -1,13 +1,33 @@
 #include "runtime/model/contained_file.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/runtime/model/temp_dir.h"
 #include "tests/testing/status_matchers.h"
+
+namespace {
+
+// Once this is not zero, a listing breaks off with it, as it does when a disk
+// or a network fails: root's rights are no help to a test there.
+thread_local int readdir_error = 0;
+
+}  // namespace
+
+// In the place of the system's.
+extern "C" dirent* readdir(DIR* dir) {
+  static const auto system =
+      reinterpret_cast<dirent* (*)(DIR*)>(dlsym(RTLD_NEXT, "readdir"));
+  if (readdir_error == 0) return system(dir);
+  errno = readdir_error;
+  return nullptr;
+}
 
 namespace reprise {
 namespace {
@@ -108,6 +128,42 @@ TEST(ContainedFileTest, ListsVisibleEntriesByName) {
   EXPECT_TRUE((*entries)[2].is_link);
   EXPECT_TRUE((*entries)[2].is_folder);
   EXPECT_THAT(ListFolder(dir.Path("absent")), StatusIs(kNotFound));
+}
+
+TEST(ContainedFileTest, HalfAListingIsNoListing) {
+  const TempDir dir;
+  dir.Write("a", "1");
+  for (const int error : {EIO, ESTALE, ENODEV}) {
+    readdir_error = error;
+    const auto entries = ListFolder(dir.path());
+    readdir_error = 0;
+    EXPECT_FALSE(entries.ok()) << error;
+    EXPECT_FALSE(absl::IsNotFound(entries.status())) << entries.status();
+    EXPECT_THAT(entries.status().message(), HasSubstr(dir.path()));
+  }
+  EXPECT_THAT(ListFolder(dir.path()), IsOk());
+}
+
+TEST(ContainedFileTest, WhatCannotBeLookedAtIsListedWithTheReason) {
+  const TempDir dir;
+  dir.Write("a", "1");
+  dir.Link("circle", "circle");
+  const auto entries = ListFolder(dir.path());
+  ASSERT_THAT(entries, IsOk());
+  ASSERT_EQ(entries->size(), 2U);
+  EXPECT_THAT((*entries)[0].status, IsOk());
+  EXPECT_EQ((*entries)[1].name, "circle");
+  EXPECT_FALSE((*entries)[1].status.ok());
+  EXPECT_FALSE(absl::IsNotFound((*entries)[1].status));
+}
+
+TEST(ContainedFileTest, KnowsWhatLiesWithinAFolder) {
+  EXPECT_TRUE(IsWithin("/a/b", "/a/b"));
+  EXPECT_TRUE(IsWithin("/a/b/c", "/a/b"));
+  EXPECT_TRUE(IsWithin("/a", "/"));
+  EXPECT_FALSE(IsWithin("/a/bc", "/a/b"));
+  EXPECT_FALSE(IsWithin("/a", "/a/b"));
+  EXPECT_FALSE(IsWithin("/c", "/a/b"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "runtime/model/loader.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "tests/runtime/model/tiny_models.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_device.h"
+#include "tests/testing/onnx_builder.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise {
@@ -20,14 +22,17 @@ using ::reprise::testing::FakeDevice;
 using ::reprise::testing::FreeDimModel;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::MaxOverBatchModel;
+using ::reprise::testing::OnnxBuilder;
 using ::reprise::testing::ReluModel;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TempDir;
 using ::reprise::testing::TwoOutputsModel;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
@@ -40,7 +45,7 @@ class LoaderTest : public ::testing::Test {
     if (!source.ok()) return source.status();
     auto definition = ReadDefinition(*source, json, options_);
     if (!definition.ok()) return definition.status();
-    return ImportVersion(*source, version, *definition, options_, INT64_MAX);
+    return ImportVersion(*source, version, *definition, options_, memory_);
   }
   void WriteModel(const std::string& bytes, const std::string& config = "") {
     repo_.Write("m/1/model.onnx", bytes);
@@ -49,6 +54,7 @@ class LoaderTest : public ::testing::Test {
 
   TempDir repo_;
   LoaderOptions options_;
+  DeviceMemory memory_;  // not known
 };
 
 TEST_F(LoaderTest, AModelWithoutConfigurationIsBatchedWhereItCanBe) {
@@ -220,11 +226,124 @@ TEST_F(LoaderTest, FilesOfARequestAreAModelToo) {
       ReadDefinition(*source, R"({"max_batch_size": 2})", options_);
   ASSERT_THAT(definition, IsOk());
   const auto imported =
-      ImportVersion(*source, 3, *definition, options_, INT64_MAX);
+      ImportVersion(*source, 3, *definition, options_, memory_);
   ASSERT_THAT(imported, IsOk());
   EXPECT_EQ(imported->text(), "m/3");
-  EXPECT_THAT(ImportVersion(*source, 3, *definition, options_, 10),
+  EXPECT_THAT(ImportVersion(*source, 3, *definition, options_,
+                            {.total = 100, .free = 10}),
               StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+// x [N, 4] + w [bytes / 4, 4], where w lies beside the model.
+std::string ExternalModel(int64_t bytes) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 4})
+      .Node("Relu", {"x"}, {"y"}, "relu1")
+      .Node("ReduceSum", {"w"}, {"sum"}, "sum1")
+      .Output("y", {"N", 4})
+      .Output("sum", {1, 1});
+  onnx::TensorProto& w = *model.graph().add_initializer();
+  w.set_name("w");
+  w.set_data_type(OnnxBuilder::kFloat);
+  w.add_dims(bytes / 16);
+  w.add_dims(4);
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *w.add_external_data();
+  entry.set_key("location");
+  entry.set_value("weights.bin");
+  return model.Bytes();
+}
+
+TEST_F(LoaderTest, WeightsThatDoNotFitAreRefusedBeforeTheyAreRead) {
+  constexpr int64_t kBytes = int64_t{1} << 24;
+  WriteModel(ExternalModel(kBytes), "max_batch_size: 0");
+  repo_.Write("m/1/weights.bin", "");
+  std::filesystem::resize_file(repo_.Path("m/1/weights.bin"), kBytes);
+  memory_ = {.total = int64_t{1} << 30, .free = kBytes};
+  EXPECT_THAT(
+      Import(),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               AllOf(HasSubstr("model.onnx"), HasSubstr("16777216 bytes"),
+                     HasSubstr("'w'"), HasSubstr("16777216 bytes of memory"))));
+  // The file itself needs a little, too.
+  memory_.free = kBytes + 4096;
+  EXPECT_THAT(Import(), IsOk());
+  // On a GPU the weights alone are held against its memory.
+  options_.gpus = true;
+  memory_.free = kBytes;
+  EXPECT_THAT(Import(), IsOk());
+  memory_.free = kBytes - 1;
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+// More than any machine has: if any of it were taken, the test would end here.
+TEST_F(LoaderTest, WeightsOfAnySizeCostNothingToRefuse) {
+  constexpr int64_t kBytes = int64_t{1} << 43;
+  WriteModel(ExternalModel(kBytes), "max_batch_size: 0");
+  memory_ = {.total = int64_t{1} << 30, .free = int64_t{1} << 30};
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kResourceExhausted,
+                                 HasSubstr("8796093022208 bytes")));
+}
+
+TEST_F(LoaderTest, AFileMayHaveHalfOfWhatIsFree) {
+  const std::string bytes = ReluModel();
+  WriteModel(bytes);
+  const int64_t size = static_cast<int64_t>(bytes.size());
+  memory_ = {.total = int64_t{1} << 30, .free = 2 * size};
+  EXPECT_THAT(Import(), IsOk());
+  memory_.free = 2 * size - 1;
+  EXPECT_THAT(Import(), StatusIs(absl::StatusCode::kResourceExhausted,
+                                 AllOf(HasSubstr("1/model.onnx"),
+                                       HasSubstr("of memory are free"))));
+}
+
+// data [1, 2] x w [2, 2], where w is an input with a default value.
+std::string DefaultedModel(int ir_version) {
+  return OnnxBuilder(9, ir_version)
+      .Input("data", {1, 2})
+      .Input("w", {2, 2})
+      .Floats("w", {2, 2}, {1, 2, 3, 4})
+      .Node("MatMul", {"data", "w"}, {"y"})
+      .Output("y", {1, 2})
+      .Bytes();
+}
+
+TEST_F(LoaderTest, InputsWithADefaultAreServedWithItAndSaidToBe) {
+  WriteModel(DefaultedModel(8));
+  const auto imported = Import();
+  ASSERT_THAT(imported, IsOk());
+  ASSERT_THAT(imported->signature.inputs, SizeIs(1));
+  EXPECT_THAT(imported->notes,
+              Contains(AllOf(HasSubstr("default value"), HasSubstr(": w"))));
+  // Before IR 4 every initialiser had to be listed: no one means anything by
+  // it.
+  WriteModel(DefaultedModel(3));
+  EXPECT_THAT(Import()->notes, Not(Contains(HasSubstr("default value"))));
+}
+
+TEST_F(LoaderTest, AConfigurationThatListsADefaultIsRefusedByItsName) {
+  WriteModel(DefaultedModel(8),
+             "max_batch_size: 0 input [ { name: 'data' }, { name: 'w' } ]");
+  EXPECT_THAT(Import(), StatusIs(kInvalid, AllOf(HasSubstr("input 'w'"),
+                                                 HasSubstr("default value"))));
+}
+
+TEST_F(LoaderTest, ALinkedVersionIsLoadedWithItsWeights) {
+  repo_.Write("m/..one/1/model.onnx", ExternalModel(64));
+  repo_.Write("m/..one/1/weights.bin", std::string(64, '\0'));
+  repo_.Link("..one/1", "m/1");
+  repo_.Write("m/config.pbtxt", "max_batch_size: 0");
+  EXPECT_THAT(Import(), IsOk());
+}
+
+TEST_F(LoaderTest, VersionsThatAreLeftOutAreWarnedOf) {
+  WriteModel(ReluModel());
+  repo_.Link("/", "m/2");
+  const auto source = FindModel({repo_.path()}, "m");
+  ASSERT_THAT(source, IsOk());
+  const auto definition = ReadDefinition(*source, std::nullopt, options_);
+  ASSERT_THAT(definition, IsOk());
+  EXPECT_THAT(definition->warnings, ElementsAre(HasSubstr("2 is a link")));
 }
 
 class PrepareTest : public LoaderTest {
@@ -261,6 +380,20 @@ TEST_F(PrepareTest, NamedVariantsArePreparedOthersAreNot) {
   ASSERT_THAT(prepared->variants, SizeIs(2));
   EXPECT_THAT(prepared->variants[0].key, ElementsAre(3));
   EXPECT_THAT(prepared->variants[1].key, ElementsAre(9));
+}
+
+TEST_F(PrepareTest, TheDeviceHearsWhatTheConfigurationWantsOfIt) {
+  WriteModel(ReluModel(),
+             "max_batch_size: 4 parameters { key: 'fusions' value { "
+             "string_value: 'bias' } }");
+  ASSERT_THAT(Prepare(), IsOk());
+  EXPECT_THAT(fake_.load_options().fusions_off, ElementsAre("bias"));
+  EXPECT_TRUE(fake_.load_options().may_drop_rungs);
+  WriteModel(ReluModel(),
+             "max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 }");
+  ASSERT_THAT(Prepare(), IsOk());
+  EXPECT_THAT(fake_.load_options().fusions_off, IsEmpty());
+  EXPECT_FALSE(fake_.load_options().may_drop_rungs);
 }
 
 TEST_F(PrepareTest, AFailureLeavesNothingOnTheDevice) {

@@ -31,7 +31,14 @@ absl::StatusOr<ModelConfig> Build(const std::string& text,
   std::vector<std::string> ignored;
   const auto parameters = ReadParameters(parsed->proto, faults, ignored);
   EXPECT_THAT(faults, IsEmpty());
-  return BuildModelConfig(parsed->proto, signature, parameters, {});
+  inference::ModelConfig completed = parsed->proto;
+  auto& batching = *completed.mutable_dynamic_batching();
+  if (!parsed->proto.has_dynamic_batching()) {
+    completed.clear_dynamic_batching();
+  } else if (batching.preferred_batch_size_size() == 0) {
+    batching.add_preferred_batch_size(signature.max_batch);
+  }
+  return BuildModelConfig(*parsed, completed, signature, parameters, {});
 }
 
 TEST(ModelConfigTest, TheLadderIsConfiguredOrTheDefault) {
@@ -51,10 +58,18 @@ TEST(ModelConfigTest, TheLadderIsConfiguredOrTheDefault) {
   EXPECT_THAT(specs->batch.preferred_sizes, ElementsAre(3));
 }
 
-TEST(ModelConfigTest, TheMaximumAloneIsNoPreference) {
-  // It is what an empty list is completed to: the ladder stays the default.
+TEST(ModelConfigTest, TheMaximumIsAPreferenceWhereItIsWritten) {
   const auto config =
       Build("max_batch_size: 8 dynamic_batching { preferred_batch_size: 8 }");
+  EXPECT_THAT(config->batch.preferred_sizes, ElementsAre(8));
+  EXPECT_THAT(config->ladder, ElementsAre(1, 8));
+  EXPECT_TRUE(config->ladder_configured);  // no rung of it is dropped
+}
+
+TEST(ModelConfigTest, TheMaximumIsNoPreferenceWhereItWasFilledIn) {
+  const auto config = Build("max_batch_size: 8 dynamic_batching { }");
+  EXPECT_THAT(config->proto.dynamic_batching().preferred_batch_size(),
+              ElementsAre(8));
   EXPECT_TRUE(config->batch.dynamic_batching);
   EXPECT_THAT(config->batch.preferred_sizes, IsEmpty());
   EXPECT_THAT(config->ladder, ElementsAre(1, 2, 4, 8));

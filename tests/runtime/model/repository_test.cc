@@ -15,6 +15,7 @@ using ::reprise::testing::IsOk;
 using ::reprise::testing::IsOkAndHolds;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TempDir;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -40,7 +41,6 @@ TEST(RepositoryTest, FoldersAreModelsAndIntegersAreVersions) {
     repo.MakeFolder(ignored);
   }
   repo.Write("a/7", "a file");
-  repo.Link(repo.Path("a/1"), "a/8");
   repo.MakeFolder("b");
   repo.MakeFolder(".git");
   repo.Write("README.md", "no model");
@@ -98,6 +98,73 @@ TEST(RepositoryTest, AModelsFolderMayBeALinkButNothingBelowIt) {
   EXPECT_THAT(source->Read("1/model.onnx", 9), IsOkAndHolds("x"));
   EXPECT_THAT(source->Read("config.pbtxt", 9),
               StatusIs(absl::StatusCode::kPermissionDenied));
+}
+
+// As a ConfigMap's volume has it, whose files come and go all at once.
+TEST(RepositoryTest, AVersionMayBeALinkWithinTheRepository) {
+  const TempDir repo;
+  repo.Write("a/..one/1/model.onnx", "x");
+  repo.Link("..one", "a/..data");
+  repo.Link("..data/1", "a/1");
+  repo.Write("shared/model.onnx", "y");
+  repo.Link(repo.Path("shared"), "a/2");
+  const auto source = FindModel({repo.path()}, "a");
+  ASSERT_THAT(source, IsOk());
+  EXPECT_THAT(Versions(*source), ElementsAre(1, 2));
+  EXPECT_THAT(source->warnings, IsEmpty());
+  const VersionFile& first = source->versions.at(1);
+  EXPECT_EQ(source->FolderOf(first), repo.Path("a/..one/1"));
+  EXPECT_THAT(source->ReadOf(first, "model.onnx", 9), IsOkAndHolds("x"));
+  EXPECT_THAT(source->ReadOf(source->versions.at(2), "model.onnx", 9),
+              IsOkAndHolds("y"));
+  EXPECT_THAT(source->ReadOf(first, "../../config.pbtxt", 9),
+              StatusIs(kInvalid));
+}
+
+TEST(RepositoryTest, AVersionMayBeALinkWithinAModelThatLiesElsewhere) {
+  const TempDir repo;
+  const TempDir store;
+  store.Write("m/builds/9/model.onnx", "x");
+  store.Link("builds/9", "m/1");
+  repo.Link(store.Path("m"), "a");
+  const auto source = FindModel({repo.path()}, "a");
+  ASSERT_THAT(source, IsOk());
+  EXPECT_THAT(Versions(*source), ElementsAre(1));
+  EXPECT_THAT(source->ReadOf(source->versions.at(1), "model.onnx", 9),
+              IsOkAndHolds("x"));
+}
+
+TEST(RepositoryTest, AVersionThatLeadsOutOfTheRepositoryIsLeftOutAloud) {
+  const TempDir repo;
+  const TempDir elsewhere;
+  elsewhere.Write("v/model.onnx", "x");
+  repo.Write("a/1/model.onnx", "x");
+  repo.Link(elsewhere.Path("v"), "a/2");
+  repo.Link(repo.Path("absent"), "a/3");
+  const auto source = FindModel({repo.path()}, "a");
+  ASSERT_THAT(source, IsOk());
+  EXPECT_THAT(Versions(*source), ElementsAre(1));
+  EXPECT_THAT(source->warnings,
+              ElementsAre(AllOf(HasSubstr("2 is a link"),
+                                HasSubstr(elsewhere.Path("v")))));
+}
+
+TEST(RepositoryTest, OnlyWhatHasGoneIsMissingInAScan) {
+  const TempDir repo;
+  repo.MakeFolder("fine/1");
+  repo.Link("circle", "circle");  // to itself
+  repo.MakeFolder("inside");
+  repo.Link("1", "inside/1");  // likewise
+  repo.Link(repo.Path("absent"), "gone");
+  const auto scan = ScanRepositories({repo.path()});
+  ASSERT_THAT(scan, IsOk());
+  EXPECT_THAT(scan->models, SizeIs(1));
+  ASSERT_THAT(scan->unreadable, SizeIs(2));
+  EXPECT_FALSE(scan->unreadable.at("circle").ok());
+  EXPECT_FALSE(scan->unreadable.at("inside").ok());
+  EXPECT_THAT(FindModel({repo.path()}, "gone"), StatusIs(kNotFound));
+  EXPECT_THAT(ListModelNames({repo.path()}),
+              ElementsAre("circle", "fine", "inside"));
 }
 
 TEST(RepositoryTest, FindsASingleModelInAnyLayout) {
@@ -201,6 +268,27 @@ TEST(RepositoryTest, TheFingerprintFollowsEveryChange) {
   EXPECT_NE(print(), added);
   repo.Remove("a/2");
   EXPECT_EQ(print(), added);
+}
+
+TEST(RepositoryTest, TheFingerprintFollowsTheLinksOfVersions) {
+  const TempDir repo;
+  repo.Write("a/..one/1/model.onnx", "x");
+  repo.Write("a/..two/1/model.onnx", "x");
+  repo.Link("..one", "a/..data");
+  repo.Link("..data/1", "a/1");
+  const auto print = [&] {
+    const auto source = FindModel({repo.path()}, "a");
+    EXPECT_THAT(source, IsOk());
+    return *Fingerprint(*source);
+  };
+  const std::string first = print();
+  EXPECT_EQ(print(), first);
+  repo.Write("a/..one/1/model.onnx", "y");
+  const std::string written = print();
+  EXPECT_NE(written, first);
+  repo.Remove("a/..data");
+  repo.Link("..two", "a/..data");
+  EXPECT_NE(print(), written);
 }
 
 }  // namespace

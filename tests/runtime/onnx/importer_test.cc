@@ -135,7 +135,16 @@ TEST(ImporterTest, InitializersAmongTheInputsAreConstants) {
     ASSERT_THAT(graph->inputs, SizeIs(1));
     EXPECT_EQ(graph->values[static_cast<size_t>(graph->inputs[0])].name,
               "data");
+    // Before IR 4 nobody could have given another value.
+    EXPECT_EQ(graph->defaulted_inputs, ir_version < 4
+                                           ? std::vector<std::string>()
+                                           : std::vector<std::string>{"w"});
   }
+}
+
+TEST(ImporterTest, BytesMayBeGivenAway) {
+  EXPECT_THAT(ImportModel(Relu().Bytes(), {}), IsOk());
+  EXPECT_THAT(ImportModel("no model", {}), StatusIs(kInvalid));
 }
 
 TEST(ImporterTest, ConstantNodesAreConstants) {
@@ -257,8 +266,9 @@ TEST(ImporterLimitsTest, FileNodesNamesRankBytesAndNesting) {
               StatusIs(kExhausted, HasSubstr("input 'x': has 2 axes")));
   options = {};
   options.limits.max_constant_bytes = 7;
-  EXPECT_THAT(Import(Relu().Floats("w", {2}, {1, 2}), options),
-              StatusIs(kExhausted, HasSubstr("initializer 'w'")));
+  EXPECT_THAT(
+      Import(Relu().Floats("w", {2}, {1, 2}), options),
+      StatusIs(kExhausted, AllOf(HasSubstr("8 bytes"), HasSubstr("'w'"))));
   options = {};
   options.limits.max_message_depth = 3;
   EXPECT_THAT(Import(Relu(), options),

@@ -8,6 +8,7 @@
 namespace reprise::onnx_import {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::OnnxBuilder;
@@ -64,6 +65,48 @@ TEST(LimitsTest, EveryKindOfNameIsBounded) {
     EXPECT_THAT(CheckLimits(model.proto(), limits),
                 StatusIs(kExhausted, HasSubstr("a name of 4097 bytes")));
   }
+}
+
+// Before a tensor is read: the file of external data need not even exist.
+TEST(LimitsTest, ConstantsAreCountedTogetherWhereverTheyLie) {
+  OnnxBuilder model(13);
+  model.Floats("w", {2}, {1, 2});
+  onnx::TensorProto& typed = *model.graph().add_initializer();
+  typed.set_data_type(onnx::TensorProto::INT8);
+  typed.add_dims(3);
+  for (int i = 0; i < 3; ++i) typed.add_int32_data(i);
+  model.Node("Constant", {}, {"c"}, "c1");
+  onnx::AttributeProto& attribute = *model.last_node().add_attribute();
+  attribute.set_name("value");
+  attribute.mutable_t()->set_data_type(onnx::TensorProto::INT64);
+  attribute.mutable_t()->add_int64_data(7);
+  onnx::TensorProto& external = *model.graph().add_initializer();
+  external.set_name("far");
+  external.set_data_type(onnx::TensorProto::FLOAT16);
+  external.add_dims(500);
+  external.set_data_location(onnx::TensorProto::EXTERNAL);
+  ImportLimits limits;
+  limits.max_constant_bytes = 8 + 3 + 8 + 1000;
+  EXPECT_TRUE(CheckLimits(model.proto(), limits).ok());
+  limits.max_constant_bytes -= 1;
+  EXPECT_THAT(CheckLimits(model.proto(), limits),
+              StatusIs(kExhausted, AllOf(HasSubstr("1019 bytes together"),
+                                         HasSubstr("'far', has 1000"),
+                                         HasSubstr("1018 are"))));
+}
+
+TEST(LimitsTest, DimsWithoutDataCountAsNoneAndSumsAreBounded) {
+  OnnxBuilder model(13);
+  onnx::TensorProto& hollow = *model.graph().add_initializer();
+  hollow.set_data_type(onnx::TensorProto::FLOAT);
+  hollow.add_dims(int64_t{1} << 60);
+  EXPECT_TRUE(CheckLimits(model.proto(), {}).ok());  // refused when it is read
+  for (int i = 0; i < 9; ++i) {
+    onnx::TensorProto& external = *model.graph().add_initializer();
+    external = hollow;
+    external.set_data_location(onnx::TensorProto::EXTERNAL);
+  }
+  EXPECT_THAT(CheckLimits(model.proto(), {}), StatusIs(kExhausted));
 }
 
 }  // namespace

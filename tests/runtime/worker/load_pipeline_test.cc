@@ -29,7 +29,8 @@ ImportedVersion Import(const std::string& json) {
   EXPECT_THAT(source, IsOk());
   const auto definition = ReadDefinition(*source, json, options);
   EXPECT_THAT(definition, IsOk());
-  auto imported = ImportVersion(*source, 1, *definition, options, INT64_MAX);
+  auto imported =
+      ImportVersion(*source, 1, *definition, options, DeviceMemory());
   EXPECT_THAT(imported, IsOk());
   return *std::move(imported);
 }

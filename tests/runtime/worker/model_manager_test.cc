@@ -1,6 +1,8 @@
 #include "runtime/worker/model_manager.h"
 
 #include <atomic>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ using ::reprise::testing::FreeDimModel;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::Lines;
 using ::reprise::testing::ManagerFixture;
+using ::reprise::testing::OnnxBuilder;
 using ::reprise::testing::RecordingWorker;
 using ::reprise::testing::ReluModel;
 using ::reprise::testing::RowTask;
@@ -200,6 +203,36 @@ TEST_F(ModelManagerTest, WhatDoesNotFitIsResourceExhausted) {
   EXPECT_THAT(Lines(manager.Index()),
               ElementsAre("a/1 UNAVAILABLE: arena of 9 GiB"));
   EXPECT_EQ(fake_.live_models(), 0);
+}
+
+// The fake device has 1 GiB.
+TEST_F(ModelManagerTest, WeightsThatDoNotFitLeaveTheOldVersionServing) {
+  WriteModel("a");
+  ModelManager& manager = Start();
+  ASSERT_THAT(manager.Load("a", {}), IsOk());
+  OnnxBuilder large(13);
+  large.Input("x", {"N", 4})
+      .Node("Relu", {"x"}, {"y"})
+      .Node("ReduceSum", {"w"}, {"sum"})
+      .Output("y", {"N", 4})
+      .Output("sum", {1});
+  onnx::TensorProto& w = *large.graph().add_initializer();
+  w.set_name("w");
+  w.set_data_type(OnnxBuilder::kFloat);
+  w.add_dims(int64_t{1} << 29);
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *w.add_external_data();
+  entry.set_key("location");
+  entry.set_value("weights.bin");
+  repo_.Write("a/2/weights.bin", "");
+  std::filesystem::resize_file(repo_.Path("a/2/weights.bin"),
+                               uintmax_t{1} << 31);
+  repo_.Write("a/2/model.onnx", large.Bytes());
+  EXPECT_THAT(manager.Load("a", {}),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("2147483648 bytes"), HasSubstr("'w'"),
+                             HasSubstr("1073741824 bytes of memory"))));
+  EXPECT_THAT(Infer("a", "1"), IsOk());
 }
 
 int MaxBatch(const Registry& registry, const std::string& model) {
@@ -487,6 +520,65 @@ TEST_F(PollTest, AModelThatFailedAtStartIsReadyOnceItIsMended) {
   Poll();
   EXPECT_TRUE(manager.Ready());
   EXPECT_THAT(Lines(manager.Index()), ElementsAre("a/1 READY"));
+}
+
+// A link to itself is there, and nobody can read it: as a network's folder is
+// when the network fails.
+TEST_F(PollTest, WhatCannotBeReadGoesOnServing) {
+  WriteModel("a", "max_batch_size: 8");
+  ModelManager& manager = Start();
+  const uint64_t first = (*registry_.Acquire("a", ""))->uid();
+  repo_.Remove("a");
+  repo_.Link("a", "a");
+  ::testing::internal::CaptureStderr();
+  Poll();
+  Poll();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ((*registry_.Acquire("a", ""))->uid(), first);
+  EXPECT_TRUE(manager.Ready());
+  const size_t said = log.find("model=a");
+  EXPECT_NE(said, std::string::npos);
+  EXPECT_EQ(log.find("model=a", said + 1), std::string::npos) << log;
+
+  repo_.Remove("a");
+  WriteModel("a", "max_batch_size: 4");
+  Poll();
+  EXPECT_EQ(MaxBatch(registry_, "a"), 4);
+  repo_.Remove("a");
+  Poll();
+  EXPECT_THAT(registry_.Acquire("a", ""), StatusIs(kNotFound));
+}
+
+TEST_F(PollTest, WhatCannotBeReadAtStartIsRequired) {
+  repo_.Link("a", "a");
+  WriteModel("b");
+  ModelManager& manager = Start();
+  EXPECT_THAT(start_status_, StatusIs(kInternal, HasSubstr("model 'a'")));
+  EXPECT_FALSE(manager.Ready());
+  EXPECT_THAT(Lines(manager.Index()),
+              ElementsAre(StartsWith("a/ UNAVAILABLE: "), "b/1 READY"));
+  Poll();
+  EXPECT_FALSE(manager.Ready());
+  repo_.Remove("a");
+  WriteModel("a");
+  Poll();
+  EXPECT_TRUE(manager.Ready());
+  EXPECT_THAT(Lines(manager.Index()), ElementsAre("a/1 READY", "b/1 READY"));
+}
+
+TEST_F(PollTest, WhatCouldNeverBeReadMayGoAgain) {
+  repo_.Link("a", "a");
+  ModelManager& manager = Start();
+  repo_.Link("b", "b");
+  Poll();
+  EXPECT_THAT(Lines(manager.Index()),
+              ElementsAre(StartsWith("a/ UNAVAILABLE: "),
+                          StartsWith("b/ UNAVAILABLE: ")));
+  repo_.Remove("a");
+  repo_.Remove("b");
+  Poll();
+  EXPECT_THAT(Lines(manager.Index()), IsEmpty());
+  EXPECT_TRUE(manager.Ready());
 }
 
 TEST_F(PollTest, LoadsAreNotTakenFromClients) {

@@ -18,10 +18,12 @@ namespace {
 using ::reprise::testing::FakeDevice;
 using ::reprise::testing::FreeDimModel;
 using ::reprise::testing::MaxOverBatchModel;
+using ::reprise::testing::OnnxBuilder;
 using ::reprise::testing::ReluModel;
 using ::reprise::testing::TempDir;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class CheckTest : public ::testing::Test {
  protected:
@@ -30,13 +32,19 @@ class CheckTest : public ::testing::Test {
     for (const std::string& arg : args) pointers.push_back(arg.c_str());
     std::ostringstream out;
     const int code = RunCheck(
-        pointers, [this] { return fake_.factory()(); }, out);
+        pointers,
+        [this](const ServerOptions& options) {
+          options_ = options;
+          return fake_.factory()();
+        },
+        out);
     out_ = out.str();
     return code;
   }
 
   TempDir repo_;
   FakeDevice fake_{RealClock::Get()};
+  ServerOptions options_;  // that the device was made for
   std::string out_;
 };
 
@@ -84,6 +92,61 @@ TEST_F(CheckTest, TakesTheDaemonsFlags) {
   EXPECT_THAT(out_, HasSubstr("max_batch_size=2 ladder=1,2 "));
   EXPECT_EQ(Run({"--model-name=net", "--model-path=" + repo_.Path("a")}), 0);
   EXPECT_THAT(out_, HasSubstr("ok      net/1"));
+}
+
+TEST_F(CheckTest, TheDeviceIsMadeAsTheServersWouldBe) {
+  repo_.Write("a/1/model.onnx", ReluModel());
+  EXPECT_EQ(Run({repo_.path(), "--cpu-threads=3", "--device=cpu"}), 0);
+  EXPECT_EQ(options_.cpu_threads, 3);
+  EXPECT_EQ(options_.device, DeviceChoice::kCpu);
+}
+
+TEST_F(CheckTest, MessagesAreAsLargeAsTheServersWouldBe) {
+  repo_.Write("a/1/model.onnx", ReluModel(/*width=*/2048));
+  EXPECT_EQ(Run({repo_.path(), "--grpc-max-message-bytes=1048576"}), 0);
+  EXPECT_THAT(out_, Not(HasSubstr("--grpc-max-message-bytes")));
+  EXPECT_EQ(Run({repo_.path(), "--grpc-max-message-bytes=65536"}), 0);
+  EXPECT_THAT(out_, HasSubstr("does not fit --grpc-max-message-bytes=65536"));
+}
+
+TEST_F(CheckTest, WhatCannotBeReadFails) {
+  repo_.Link("a", "a");
+  repo_.Write("b/1/model.onnx", ReluModel());
+  EXPECT_EQ(Run({repo_.path()}), 1);
+  EXPECT_THAT(out_,
+              AllOf(HasSubstr("failed  a  "), HasSubstr("1 ok, 1 failed\n")));
+}
+
+TEST_F(CheckTest, VersionsThatAreLeftOutAreWarnedOf) {
+  repo_.Write("a/1/model.onnx", ReluModel());
+  repo_.Link("/", "a/2");
+  repo_.MakeFolder("b");
+  repo_.Link("/", "b/1");
+  EXPECT_EQ(Run({repo_.path()}), 1);
+  EXPECT_THAT(out_,
+              AllOf(HasSubstr("ok      a/1"), HasSubstr("ignored: 2 is a link"),
+                    HasSubstr("failed  b  no version"),
+                    HasSubstr("ignored: 1 is a link")));
+}
+
+// The fake device has 1 GiB.
+TEST_F(CheckTest, WeightsThatTheDeviceHasNoRoomForFail) {
+  OnnxBuilder large(13);
+  large.Input("x", {"N", 4})
+      .Node("Relu", {"x"}, {"y"})
+      .Node("ReduceSum", {"w"}, {"sum"})
+      .Output("y", {"N", 4})
+      .Output("sum", {1});
+  onnx::TensorProto& w = *large.graph().add_initializer();
+  w.set_name("w");
+  w.set_data_type(OnnxBuilder::kFloat);
+  w.add_dims(int64_t{1} << 29);
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  repo_.Write("a/1/model.onnx", large.Bytes());
+  EXPECT_EQ(Run({repo_.path()}), 1);
+  EXPECT_THAT(out_, AllOf(HasSubstr("failed  a/1"),
+                          HasSubstr("2147483648 bytes together"),
+                          HasSubstr("bytes of memory are free")));
 }
 
 TEST_F(CheckTest, ACommandLineWithoutSenseIsExplained) {
