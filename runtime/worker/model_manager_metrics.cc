@@ -1,6 +1,14 @@
 #include "runtime/worker/model_manager_metrics.h"
 
 namespace reprise {
+namespace {
+
+prometheus::Labels LabelsOf(absl::string_view model, int64_t version) {
+  return {{"model", std::string(model)},
+          {"version", version == 0 ? "" : std::to_string(version)}};
+}
+
+}  // namespace
 
 ModelManagerMetrics::ModelManagerMetrics(prometheus::Registry& registry)
     : ready_(prometheus::BuildGauge()
@@ -14,10 +22,7 @@ ModelManagerMetrics::ModelManagerMetrics(prometheus::Registry& registry)
 
 ModelManagerMetrics::~ModelManagerMetrics() {
   absl::MutexLock lock(&mu_);
-  for (const auto& [key, series] : series_) {
-    ready_.Remove(series.ready);
-    load_seconds_.Remove(series.load_seconds);
-  }
+  for (const auto& [key, series] : series_) Forget(series);
 }
 
 void ModelManagerMetrics::SetReady(absl::string_view model, int64_t version,
@@ -29,15 +34,18 @@ void ModelManagerMetrics::SetReady(absl::string_view model, int64_t version,
 void ModelManagerMetrics::SetLoadTime(absl::string_view model, int64_t version,
                                       absl::Duration time) {
   absl::MutexLock lock(&mu_);
-  SeriesOf(model, version).load_seconds->Set(absl::ToDoubleSeconds(time));
+  Series& series = SeriesOf(model, version);
+  if (series.load_seconds == nullptr) {
+    series.load_seconds = &load_seconds_.Add(LabelsOf(model, version));
+  }
+  series.load_seconds->Set(absl::ToDoubleSeconds(time));
 }
 
 void ModelManagerMetrics::Remove(absl::string_view model) {
   absl::MutexLock lock(&mu_);
   for (auto it = series_.begin(); it != series_.end();) {
     if (it->first.first == model) {
-      ready_.Remove(it->second.ready);
-      load_seconds_.Remove(it->second.load_seconds);
+      Forget(it->second);
       it = series_.erase(it);
     } else {
       ++it;
@@ -45,14 +53,25 @@ void ModelManagerMetrics::Remove(absl::string_view model) {
   }
 }
 
+void ModelManagerMetrics::RemoveVersion(absl::string_view model,
+                                        int64_t version) {
+  absl::MutexLock lock(&mu_);
+  const auto it = series_.find(Key(std::string(model), version));
+  if (it == series_.end()) return;
+  Forget(it->second);
+  series_.erase(it);
+}
+
+void ModelManagerMetrics::Forget(const Series& series) {
+  ready_.Remove(series.ready);
+  if (series.load_seconds != nullptr) load_seconds_.Remove(series.load_seconds);
+}
+
 ModelManagerMetrics::Series& ModelManagerMetrics::SeriesOf(
     absl::string_view model, int64_t version) {
   Series& series = series_[Key(std::string(model), version)];
   if (series.ready == nullptr) {
-    const prometheus::Labels labels = {{"model", std::string(model)},
-                                       {"version", std::to_string(version)}};
-    series.ready = &ready_.Add(labels);
-    series.load_seconds = &load_seconds_.Add(labels);
+    series.ready = &ready_.Add(LabelsOf(model, version));
   }
   return series;
 }

@@ -24,22 +24,27 @@ class ModelManagerMetrics {
   explicit ModelManagerMetrics(prometheus::Registry& registry);
   ~ModelManagerMetrics();
 
+  // Version 0, for a model of which no version is known, has the label "".
   void SetReady(absl::string_view model, int64_t version, bool ready)
       ABSL_LOCKS_EXCLUDED(mu_);
   void SetLoadTime(absl::string_view model, int64_t version,
                    absl::Duration time) ABSL_LOCKS_EXCLUDED(mu_);
   // Forgets every version of a model.
   void Remove(absl::string_view model) ABSL_LOCKS_EXCLUDED(mu_);
+  // Forgets one.
+  void RemoveVersion(absl::string_view model, int64_t version)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Series {
     prometheus::Gauge* ready = nullptr;
-    prometheus::Gauge* load_seconds = nullptr;
+    prometheus::Gauge* load_seconds = nullptr;  // null: it was never loaded
   };
   using Key = std::pair<std::string, int64_t>;
 
   Series& SeriesOf(absl::string_view model, int64_t version)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Forget(const Series& series) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   prometheus::Family<prometheus::Gauge>& ready_;
   prometheus::Family<prometheus::Gauge>& load_seconds_;

@@ -78,6 +78,7 @@ void ModelTable::Loading(const std::string& name, int64_t version) {
     });
   }
   registry_.SetState(name, version, VersionState::kLoading, "");
+  metrics_.RemoveVersion(name, 0);
   metrics_.SetReady(name, version, false);
 }
 
@@ -160,6 +161,8 @@ void ModelTable::Failed(const std::string& name, const absl::Status& why) {
   if (serving) return;
   registry_.Remove(name, 0);
   registry_.SetState(name, 0, VersionState::kUnavailable, why.message());
+  metrics_.Remove(name);
+  metrics_.SetReady(name, 0, false);
 }
 
 void ModelTable::Withdraw(const std::string& name, bool wait) {

@@ -68,6 +68,16 @@ const std::vector<double>& ErrorBounds() {
   return *bounds;
 }
 
+// All but the last, which is infinite.
+std::vector<double> BoundsOf(const Histogram& histogram) {
+  std::vector<double> bounds;
+  for (const auto& bucket : histogram.Collect().histogram.bucket) {
+    bounds.push_back(bucket.upper_bound);
+  }
+  bounds.pop_back();
+  return bounds;
+}
+
 Labels With(Labels labels, const std::string& name, const std::string& value) {
   labels[name] = value;
   return labels;
@@ -75,10 +85,9 @@ Labels With(Labels labels, const std::string& name, const std::string& value) {
 
 }  // namespace
 
-BatchedHistogram::BatchedHistogram(Series<Histogram> series,
-                                   std::vector<double> bounds)
+BatchedHistogram::BatchedHistogram(Series<Histogram> series)
     : series_(std::move(series)),
-      bounds_(std::move(bounds)),
+      bounds_(BoundsOf(*series_.operator->())),
       counts_(bounds_.size() + 1) {}
 
 void BatchedHistogram::Observe(double value) {
@@ -118,8 +127,7 @@ void VariantMetrics::SetTimes(size_t index, const Rung& rung) {
 ModelMetrics::ModelMetrics(WorkerMetrics& worker, const Labels& model,
                            std::optional<absl::Duration> slo)
     : queue_seconds(
-          worker.pool_.Get(worker.queue_seconds_, model, LatencyBounds(slo)),
-          LatencyBounds(slo)),
+          worker.pool_.Get(worker.queue_seconds_, model, LatencyBounds(slo))),
       queue_requests(worker.pool_.Get(worker.queue_requests_, model)),
       queue_bytes(worker.pool_.Get(worker.queue_bytes_, model)),
       batch_rows(worker.pool_.Get(worker.batch_rows_, model, RowBounds())),

@@ -24,13 +24,13 @@ namespace reprise {
 
 class WorkerMetrics;
 
-// A histogram to which one batch adds all of its observations at once.
+// A histogram to which one batch adds all of its observations at once. Its
+// bounds are those that the series was made with: a reload may ask for others.
 //
 // Threads: Observe and Flush by one thread at a time.
 class BatchedHistogram {
  public:
-  BatchedHistogram(Series<prometheus::Histogram> series,
-                   std::vector<double> bounds);
+  explicit BatchedHistogram(Series<prometheus::Histogram> series);
   void Observe(double value);
   void Flush();
 

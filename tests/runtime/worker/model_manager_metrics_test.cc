@@ -35,11 +35,23 @@ TEST(ModelManagerMetricsTest, HasSeriesForEachVersion) {
   metrics.SetReady("b", 2, false);
   EXPECT_THAT(Collect(registry),
               ElementsAre(Pair("reprise_model_load_seconds a/1", 0.25),
-                          Pair("reprise_model_load_seconds b/2", 0),
                           Pair("reprise_model_ready a/1", 1),
                           Pair("reprise_model_ready b/2", 0)));
   metrics.SetReady("a", 1, false);
   EXPECT_EQ(Collect(registry).at("reprise_model_ready a/1"), 0);
+}
+
+TEST(ModelManagerMetricsTest, AModelWithoutAKnownVersionHasOneWithoutAName) {
+  prometheus::Registry registry;
+  ModelManagerMetrics metrics(registry);
+  metrics.SetReady("a", 0, false);
+  EXPECT_THAT(Collect(registry),
+              ElementsAre(Pair("reprise_model_ready a/", 0)));
+  metrics.SetReady("a", 1, true);
+  metrics.RemoveVersion("a", 0);
+  metrics.RemoveVersion("nobody", 0);
+  EXPECT_THAT(Collect(registry),
+              ElementsAre(Pair("reprise_model_ready a/1", 1)));
 }
 
 TEST(ModelManagerMetricsTest, SeriesGoWithTheirModel) {
@@ -49,10 +61,10 @@ TEST(ModelManagerMetricsTest, SeriesGoWithTheirModel) {
     metrics.SetReady("a", 1, true);
     metrics.SetReady("a", 2, true);
     metrics.SetReady("b", 1, true);
+    metrics.SetLoadTime("a", 2, absl::Seconds(1));
     metrics.Remove("a");
     EXPECT_THAT(Collect(registry),
-                ElementsAre(Pair("reprise_model_load_seconds b/1", 0),
-                            Pair("reprise_model_ready b/1", 1)));
+                ElementsAre(Pair("reprise_model_ready b/1", 1)));
   }
   EXPECT_THAT(Collect(registry), IsEmpty());
 }

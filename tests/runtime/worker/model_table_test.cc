@@ -56,6 +56,19 @@ class ModelTableTest : public ::testing::Test {
     return lines;
   }
 
+  // "version=value" of reprise_model_ready.
+  std::vector<std::string> Ready() const {
+    std::vector<std::string> lines;
+    for (const prometheus::MetricFamily& family : metrics_.Collect()) {
+      if (family.name != "reprise_model_ready") continue;
+      for (const prometheus::ClientMetric& metric : family.metric) {
+        lines.push_back(metric.label[1].value +
+                        (metric.gauge.value == 1 ? "=1" : "=0"));
+      }
+    }
+    return lines;
+  }
+
   prometheus::Registry metrics_;
   Registry registry_;
   RecordingWorker worker_;
@@ -131,6 +144,20 @@ TEST_F(ModelTableTest, WhatCannotBeLookedAtHasAReason) {
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
   table_.Failed("m", absl::InvalidArgumentError("config.pbtxt: line 3"));
   EXPECT_THAT(Index(), ElementsAre("1 READY"));
+}
+
+TEST_F(ModelTableTest, WhatCannotBeLookedAtIsNotReadyInTheMetrics) {
+  table_.Failed("m", absl::InvalidArgumentError("line 2"));
+  EXPECT_THAT(Ready(), ElementsAre("=0"));
+  table_.Loading("m", 1);
+  EXPECT_THAT(Ready(), ElementsAre("1=0"));
+  Settle(NotLoaded(1)).IgnoreError();
+  table_.Failed("m", absl::InvalidArgumentError("line 3"));
+  EXPECT_THAT(Ready(), ElementsAre("=0"));
+  table_.Loading("m", 1);
+  ASSERT_THAT(Settle(Loaded(1)), IsOk());
+  table_.Failed("m", absl::InvalidArgumentError("line 4"));
+  EXPECT_THAT(Ready(), ElementsAre("1=1"));
 }
 
 TEST_F(ModelTableTest, WithdrawForgetsWhatNeverLoaded) {

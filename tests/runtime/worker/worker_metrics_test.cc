@@ -1,5 +1,6 @@
 #include "runtime/worker/worker_metrics.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -76,6 +77,29 @@ TEST(WorkerMetricsTest, ABatchOfWaitsIsObservedAtOnce) {
     EXPECT_EQ(bucket.cumulative_count, 1);
   }
   EXPECT_TRUE(boundary);
+}
+
+TEST(WorkerMetricsTest, AReloadWithAnotherObjectiveKeepsTheBounds) {
+  prometheus::Registry registry;
+  WorkerMetrics worker(registry, "cpu");
+  const prometheus::Labels labels = worker.ModelLabels("m", "1");
+  ModelMetrics old_load(worker, labels, std::nullopt);
+  ModelMetrics new_load(worker, labels, absl::Milliseconds(42));
+  old_load.queue_seconds.Observe(0.04);
+  old_load.queue_seconds.Flush();
+  new_load.queue_seconds.Observe(0.04);
+  new_load.queue_seconds.Observe(7);
+  new_load.queue_seconds.Flush();
+  const prometheus::ClientMetric metric =
+      Only(registry, "reprise_queue_duration_seconds");
+  EXPECT_EQ(metric.histogram.sample_count, 3);
+  std::map<double, uint64_t> buckets;
+  for (const auto& bucket : metric.histogram.bucket) {
+    buckets[bucket.upper_bound] = bucket.cumulative_count;
+  }
+  EXPECT_FALSE(buckets.contains(0.042));
+  EXPECT_EQ(buckets[0.03], 0);
+  EXPECT_EQ(buckets[0.05], 2);
 }
 
 TEST(WorkerMetricsTest, RungsHaveTheirSizeAndVariant) {
