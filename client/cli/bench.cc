@@ -46,9 +46,12 @@ class BenchCommand final : public Command {
              "otherwise.\n\nA step for each value of a range "
              "(--concurrency 1:64:9). Each step warms up, and\nits figures "
              "leave that out. \"server\" is the server's own mean split of a\n"
-             "request; \"overhead\" is the rest of the client's mean. In the "
-             "last millisecond\nbefore a call is due an open loop polls, which "
-             "takes a whole core: give the\nclient cores of its own.\n\n"
+             "request; \"overhead\" is the rest of the client's mean. Split "
+             "and "
+             "batches include\nwhat other clients ask of the model meanwhile. "
+             "In the last millisecond before a\ncall is due an open loop "
+             "polls, "
+             "which takes a whole core: give the client cores\nof its own.\n\n"
              "A run in which no call was answered OK exits with 2 or 3; other "
              "failed calls are\npart of the report. --json writes ghz's "
              "fields (an array of them for a range).\n",
@@ -99,10 +102,10 @@ class BenchCommand final : public Command {
   void AddOwnFlags(FlagTable& flags) override {
     flags.Custom("concurrency", "N[:M[:S]]",
                  "closed loop: callers, or a range of them (default 1)",
-                 RangeSetter(&concurrencies_));
+                 RangeSetter(&concurrencies_, ParseRange));
     flags.Custom("rate", "N[:M[:S]]",
-                 "open loop: calls a second, or a range of them",
-                 RangeSetter(&rates_));
+                 "open loop: calls a second, such as 0.5, or a range of them",
+                 RangeSetter(&rates_, ParseRealRange));
     flags.Custom("distribution", "NAME",
                  "poisson or constant gaps between the calls of an open loop "
                  "(default poisson)",
@@ -128,9 +131,12 @@ class BenchCommand final : public Command {
     AddInputFlags(flags, inputs_);
   }
 
-  static FlagTable::Setter RangeSetter(std::vector<int64_t>* target) {
-    return [target](const std::string& text) -> absl::Status {
-      CLIENT_ASSIGN_OR_RETURN(*target, ParseRange(text));
+  template <typename Number>
+  static FlagTable::Setter RangeSetter(
+      std::vector<Number>* target,
+      absl::StatusOr<std::vector<Number>> (*parse)(const std::string&)) {
+    return [target, parse](const std::string& text) -> absl::Status {
+      CLIENT_ASSIGN_OR_RETURN(*target, parse(text));
       return absl::OkStatus();
     };
   }
@@ -154,9 +160,9 @@ class BenchCommand final : public Command {
 
   std::vector<Load> Steps(const Load& base) const {
     std::vector<Load> steps;
-    for (const int64_t rate : rates_) {
+    for (const double rate : rates_) {
       steps.push_back(base);
-      steps.back().rate = static_cast<double>(rate);
+      steps.back().rate = rate;
     }
     for (const int64_t concurrency : concurrencies_) {
       steps.push_back(base);
@@ -233,7 +239,7 @@ class BenchCommand final : public Command {
   InferCall call_;
   InputOptions inputs_;
   std::vector<int64_t> concurrencies_;
-  std::vector<int64_t> rates_;
+  std::vector<double> rates_;
   Distribution distribution_ = Distribution::kPoisson;
   absl::Duration duration_;
   absl::Duration warmup_ = absl::Seconds(1);

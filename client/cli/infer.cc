@@ -22,10 +22,10 @@ class InferCommand final : public Command {
       : Command(
             {"infer", "MODEL [FILE ...]", "one inference",
              "Sends one request and prints the answer: a table of the outputs, "
-             "the largest\nvalues of each row (--top-k), or JSON. Dims and "
-             "datatypes come from the model.\nFILEs are sources of the only "
-             "input, as with --input; several pictures or\n.npy files are the "
-             "rows of one batch.\n",
+             "or the largest\nvalues of each row (--top-k); with --json, as "
+             "JSON. Dims and datatypes come from\nthe model. FILEs are sources "
+             "of the only input, as with --input; several\npictures or .npy "
+             "files are the rows of one batch.\n",
              "  reprise infer digits three.png --scale 1/255 --top-k 3\n"
              "  reprise infer digits *.png --scale 1/255 --top-k 1 --labels "
              "labels.txt\n"
@@ -52,16 +52,7 @@ class InferCommand final : public Command {
     call_.priority = static_cast<uint64_t>(priority_);
     CLIENT_ASSIGN_OR_RETURN(const InferResult result, client->Infer(call_));
     CLIENT_RETURN_IF_ERROR(WriteOutputs(result, output_files_));
-    if (connection_.json()) {
-      terminal.out << JsonText(ResultJson(result));
-      return ExitCode::kOk;
-    }
-    if (top_k_ == 0) {
-      terminal.out << OutputTable(result);
-      return ExitCode::kOk;
-    }
-    CLIENT_ASSIGN_OR_RETURN(const std::string text,
-                            TopK(result, top_k_, labels));
+    CLIENT_ASSIGN_OR_RETURN(const std::string text, Answer(result, labels));
     terminal.out << text;
     return ExitCode::kOk;
   }
@@ -85,6 +76,17 @@ class InferCommand final : public Command {
                "names of the indices for --top-k, one a line");
     flags.Group("Inputs");
     AddInputFlags(flags, inputs_);
+  }
+
+  absl::StatusOr<std::string> Answer(
+      const InferResult& result, const std::vector<std::string>& labels) const {
+    if (top_k_ == 0) {
+      return connection_.json() ? JsonText(ResultJson(result))
+                                : OutputTable(result);
+    }
+    if (!connection_.json()) return TopK(result, top_k_, labels);
+    CLIENT_ASSIGN_OR_RETURN(const Json json, TopKJson(result, top_k_, labels));
+    return JsonText(json);
   }
 
   absl::StatusOr<std::vector<std::string>> Labels() const {

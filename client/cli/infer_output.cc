@@ -1,6 +1,7 @@
 #include "client/cli/infer_output.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -37,14 +38,23 @@ std::vector<size_t> Largest(const std::vector<double>& values, size_t k) {
   return order;
 }
 
-void AddRows(const Tensor& output, int64_t k,
-             const std::vector<std::string>& labels, Table& table) {
+// One of the largest values of a row.
+struct Best {
+  size_t index;
+  double value;
+  std::string label;  // empty: it has none
+};
+
+// For each row the `k` largest, in order.
+std::vector<std::vector<Best>> BestOf(const Tensor& output, int64_t k,
+                                      const std::vector<std::string>& labels) {
   const size_t size = ElementSize(output.datatype).value_or(0);
   const size_t elements = size == 0 ? 0 : output.bytes.size() / size;
   const size_t rows = output.shape.size() > 1
                           ? static_cast<size_t>(output.shape[0])
                           : size_t{1};
-  if (elements == 0 || rows == 0) return;
+  std::vector<std::vector<Best>> all;
+  if (elements == 0 || rows == 0) return all;
   const size_t width = elements / rows;
   for (size_t row = 0; row < rows; ++row) {
     std::vector<double> values;
@@ -52,14 +62,62 @@ void AddRows(const Tensor& output, int64_t k,
       values.push_back(ReadElement(
           output.datatype, output.bytes.data() + (row * width + i) * size));
     }
-    size_t rank = 0;
+    std::vector<Best>& best = all.emplace_back();
     for (const size_t i : Largest(values, static_cast<size_t>(k))) {
-      table.AddRow({rank == 0 ? output.name : "",
-                    rank == 0 ? absl::StrCat(row) : "", absl::StrCat(++rank),
-                    absl::StrCat(i), absl::StrFormat("%.6g", values[i]),
-                    i < labels.size() ? labels[i] : ""});
+      best.push_back({i, values[i], i < labels.size() ? labels[i] : ""});
     }
   }
+  return all;
+}
+
+void AddRows(const Tensor& output, int64_t k,
+             const std::vector<std::string>& labels, Table& table) {
+  size_t row = 0;
+  for (const std::vector<Best>& best : BestOf(output, k, labels)) {
+    size_t rank = 0;
+    for (const Best& one : best) {
+      table.AddRow({rank == 0 ? output.name : "",
+                    rank == 0 ? absl::StrCat(row) : "", absl::StrCat(++rank),
+                    absl::StrCat(one.index), absl::StrFormat("%.6g", one.value),
+                    one.label});
+    }
+    ++row;
+  }
+}
+
+// A number, or null for what JSON has no number for.
+Json ValueJson(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json RowsJson(const Tensor& output, int64_t k,
+              const std::vector<std::string>& labels) {
+  Json rows = Json::array();
+  for (const std::vector<Best>& best : BestOf(output, k, labels)) {
+    Json row = Json::array();
+    for (const Best& one : best) {
+      row.push_back({{"index", one.index}, {"value", ValueJson(one.value)}});
+      if (!one.label.empty()) row.back()["label"] = one.label;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool IsNumeric(const Tensor& output) { return output.datatype != "BYTES"; }
+
+absl::Status CheckNumeric(const InferResult& result) {
+  if (std::any_of(result.outputs.begin(), result.outputs.end(), IsNumeric)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("--top-k: no output is numeric");
+}
+
+// The reply without its outputs.
+Json HeaderJson(const InferResult& result) {
+  Json json = {{"model_name", result.model}, {"model_version", result.version}};
+  if (!result.id.empty()) json["id"] = result.id;
+  return json;
 }
 
 }  // namespace
@@ -75,16 +133,11 @@ std::string OutputTable(const InferResult& result) {
 
 absl::StatusOr<std::string> TopK(const InferResult& result, int64_t k,
                                  const std::vector<std::string>& labels) {
+  CLIENT_RETURN_IF_ERROR(CheckNumeric(result));
   Table table({"OUTPUT", ">ROW", ">TOP", ">INDEX", ">VALUE",
                labels.empty() ? "" : "LABEL"});
-  bool numeric = false;
   for (const Tensor& output : result.outputs) {
-    if (output.datatype == "BYTES") continue;
-    numeric = true;
-    AddRows(output, k, labels, table);
-  }
-  if (!numeric) {
-    return absl::InvalidArgumentError("--top-k: no output is numeric");
+    if (IsNumeric(output)) AddRows(output, k, labels, table);
   }
   return table.Text();
 }
@@ -97,8 +150,23 @@ Json ResultJson(const InferResult& result) {
                        {"shape", output.shape},
                        {"data", ElementsJson(output)}});
   }
-  Json json = {{"model_name", result.model}, {"model_version", result.version}};
-  if (!result.id.empty()) json["id"] = result.id;
+  Json json = HeaderJson(result);
+  json["outputs"] = std::move(outputs);
+  return json;
+}
+
+absl::StatusOr<Json> TopKJson(const InferResult& result, int64_t k,
+                              const std::vector<std::string>& labels) {
+  CLIENT_RETURN_IF_ERROR(CheckNumeric(result));
+  Json outputs = Json::array();
+  for (const Tensor& output : result.outputs) {
+    if (!IsNumeric(output)) continue;
+    outputs.push_back({{"name", output.name},
+                       {"datatype", output.datatype},
+                       {"shape", output.shape},
+                       {"top", RowsJson(output, k, labels)}});
+  }
+  Json json = HeaderJson(result);
   json["outputs"] = std::move(outputs);
   return json;
 }

@@ -26,6 +26,11 @@ absl::StatusOr<std::string> TopK(const InferResult& result, int64_t k,
 // name, datatype, shape and flat data.
 Json ResultJson(const InferResult& result);
 
+// The same with what TopK shows in place of the data: for each row a list of
+// {index, value, label}, as "top". Outputs that are not numeric are left out.
+absl::StatusOr<Json> TopKJson(const InferResult& result, int64_t k,
+                              const std::vector<std::string>& labels);
+
 // `texts` are "NAME=FILE.npy". INVALID_ARGUMENT names what is no output.
 absl::Status WriteOutputs(const InferResult& result,
                           const std::vector<std::string>& texts);

@@ -14,4 +14,7 @@ namespace reprise::client {
 // order, at most 1,000 of them.
 absl::StatusOr<std::vector<int64_t>> ParseRange(const std::string& text);
 
+// The same with fractions, above 0: "0.5:2:0.5" is 0.5 1 1.5 2.
+absl::StatusOr<std::vector<double>> ParseRealRange(const std::string& text);
+
 }  // namespace reprise::client

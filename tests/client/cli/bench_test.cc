@@ -72,6 +72,15 @@ TEST_F(BenchTest, OpenLoopSendsAtItsRate) {
   EXPECT_EQ(json["reprise"]["load"], "1000/s constant");
 }
 
+TEST_F(BenchTest, ARateMayBeAFraction) {
+  const CliRun run = Bench({"--rate", "62.5", "--distribution", "constant",
+                            "--requests", "2", "--json"});
+  EXPECT_EQ(run.code, ExitCode::kOk) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["options"]["rps"], 62.5);
+  EXPECT_EQ(json["reprise"]["load"], "62.5/s constant");
+}
+
 TEST_F(BenchTest, FailedCallsArePartOfTheReport) {
   // Metadata, the first inference and the statistics must pass; the report's
   // calls come after them.

@@ -70,6 +70,25 @@ TEST(InferOutputTest, JsonHasTheProtocolsForm) {
   EXPECT_EQ(ResultJson(result)["id"], "me");
 }
 
+TEST(InferOutputTest, JsonOfTheLargestHasARowForEachRow) {
+  const InferResult result =
+      Result({Floats("y", {2, 3}, {0.1, 0.9, 0.5, 7, 7, std::nan("")}),
+              {"s", "BYTES", {1}, EncodeStrings({"a"})}});
+  const auto json = TopKJson(result, 2, {"cat", "dog"});
+  ASSERT_THAT(json, IsOk());
+  EXPECT_EQ(json->dump(),
+            R"({"model_name":"m","model_version":"3","outputs":[{"name":"y",)"
+            R"("datatype":"FP32","shape":[2,3],"top":[[{"index":1,"value":)"
+            R"(0.8999999761581421,"label":"dog"},{"index":2,"value":0.5}],)"
+            R"([{"index":0,"value":7.0,"label":"cat"},{"index":1,"value":7.0,)"
+            R"("label":"dog"}]]}]})");
+  EXPECT_EQ((*TopKJson(result, 3, {}))["outputs"][0]["top"][1][2]["value"],
+            nullptr);
+  EXPECT_THAT(
+      TopKJson(Result({{"s", "BYTES", {1}, EncodeStrings({"a"})}}), 1, {}),
+      StatusIs(kInvalid, "--top-k: no output is numeric"));
+}
+
 TEST(InferOutputTest, WritesArrays) {
   const std::string path = TempPath("out.npy");
   const InferResult result = Result({Floats("y", {1, 2}, {0.5, 2})});

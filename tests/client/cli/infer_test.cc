@@ -76,6 +76,15 @@ TEST_F(InferTest, PrintsJsonAndWritesArrays) {
   EXPECT_EQ(ParseNpy(*ReadFile(out))->bytes, std::string(64, '\1'));
 }
 
+TEST_F(InferTest, JsonAndTopKGoTogether) {
+  const CliRun run = Infer({"digits", Picture(3), "--top-k", "1", "--json"});
+  EXPECT_EQ(run.code, ExitCode::kOk) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["outputs"][0]["name"], "scores");
+  EXPECT_EQ(json["outputs"][0]["top"][0][0]["index"], 3);
+  EXPECT_FALSE(json["outputs"][0].contains("data"));
+}
+
 TEST_F(InferTest, SendsWhatTheFlagsSay) {
   ASSERT_EQ(Infer({"digits", "random", "--batch", "4", "--priority", "2",
                    "--queue-timeout", "5ms", "--want", "scores",
