@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -37,6 +38,24 @@ class QuickstartTest(unittest.TestCase):
         self.assertIn("seven", result.stdout)
         with self.assertRaises(ConnectionRefusedError), socket.socket() as probe:
             probe.connect(("127.0.0.1", port))
+
+    def test_once_passes_on_how_the_server_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            programs = pathlib.Path(folder)
+            (programs / "reprise").symlink_to(pathlib.Path(BIN).resolve() / "reprise")
+            server = programs / "reprised"
+            server.write_text(f"""#!/bin/bash
+{pathlib.Path(BIN).resolve()}/reprised "$@" &
+trap 'kill -TERM $!' TERM
+wait; wait; exit 3
+""", encoding="utf-8")
+            server.chmod(0o755)
+            result = subprocess.run([SCRIPT, f"--bin={folder}", "--once", f"--port={free_ports()}"],
+                                    capture_output=True, text=True, check=False, cwd="/",
+                                    stdin=subprocess.DEVNULL, timeout=60)
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        self.assertIn("seven", result.stdout)
+        self.assertIn("ended with status 3", result.stderr)
 
     def test_serves_until_it_is_interrupted(self):
         port = free_ports()
