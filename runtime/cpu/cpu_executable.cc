@@ -37,12 +37,20 @@ absl::Status CpuExecutable::Submit(Slot& slot, int rows) {
   auto& cpu_slot = static_cast<CpuSlot&>(slot);
   cpu_slot.rung = rung;
   Job job{runners_[rung].get(), &cpu_slot, rows, ladder_[rung].rows};
-  const absl::Duration p50 = ladder_[rung].p50;
-  const bool fast = p50 > absl::ZeroDuration() && p50 < shared_.inline_below &&
-                    job.runner->program().threads == 1;
   shared_.board.Begin(cpu_slot);
-  if (fast && shared_.lane.TryRun(job)) return absl::OkStatus();
+  if (IsFast(rung) && shared_.lane.TryRun(job)) return absl::OkStatus();
   return shared_.lane.Submit(job);
+}
+
+bool CpuExecutable::IsFast(int rung) const {
+  const absl::Duration p50 = ladder_[rung].p50;
+  return p50 > absl::ZeroDuration() && p50 < shared_.inline_below &&
+         runners_[rung]->program().threads == 1;
+}
+
+bool CpuExecutable::RunsAtOnce(int rows) const {
+  const int rung = rows < 1 ? -1 : RungFor(ladder_, rows);
+  return rung >= 0 && IsFast(rung);
 }
 
 absl::StatusOr<RunTimes> CpuExecutable::Wait(Slot& slot, absl::Time deadline) {

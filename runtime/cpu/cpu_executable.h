@@ -38,10 +38,13 @@ class CpuExecutable final : public Executable {
   // A rung that is known to take less than CpuShared::inline_below, and uses
   // one thread, runs before this returns, unless the lane is busy.
   absl::Status Submit(Slot& slot, int rows) override;
+  bool RunsAtOnce(int rows) const override;
   absl::StatusOr<RunTimes> Wait(Slot& slot, absl::Time deadline) override;
   int64_t arena_bytes() const override { return arena_bytes_; }
 
  private:
+  bool IsFast(int rung) const;
+
   const CpuShared shared_;
   const Signature signature_;
   const std::vector<std::unique_ptr<Runner>> runners_;

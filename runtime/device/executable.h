@@ -66,7 +66,8 @@ struct RunTimes {
 // Lifecycle: AcquireSlot, fill, Submit, Wait until done, read the outputs, drop
 // the lease. At most one batch of a lane runs at a time; a further Submit is
 // queued behind it by the device.
-// Threads: all methods on the thread that owns the device, but signature().
+// Threads: all methods on the thread that owns the device, but signature();
+// where RunsAtOnce, on any thread, one at a time.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -89,6 +90,10 @@ class Executable {
   // and ABORTED after Device::Wake: the run goes on, and Wait may be called
   // again. Any other error is that of the run.
   virtual absl::StatusOr<RunTimes> Wait(Slot& slot, absl::Time deadline) = 0;
+
+  // Whether Submit of `rows` rows would run them itself, within microseconds:
+  // then it is not worth waking the thread that owns the device.
+  virtual bool RunsAtOnce(int /*rows*/) const { return false; }
 
   // Bytes of the arena that this variant needs; slots and weights apart.
   virtual int64_t arena_bytes() const = 0;

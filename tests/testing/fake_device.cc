@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status_macros.h"
 
 namespace reprise::testing {
 namespace {
@@ -120,9 +121,13 @@ class FakeDevice::Exec final : public Executable {
   const Signature& signature() const override { return signature_; }
   const Ladder& ladder() const override { return ladder_; }
 
+  bool RunsAtOnce(int /*rows*/) const override {
+    return fake_.options_.runs_at_once;
+  }
+
   SlotLease AcquireSlot() override {
     absl::MutexLock lock(&fake_.mu_);
-    fake_.CheckThread();
+    fake_.CheckUser();
     for (const std::unique_ptr<PoolSlot>& slot : fake_.slots_) {
       if (slot->used_) continue;
       slot->used_ = true;
@@ -143,7 +148,7 @@ class FakeDevice::Exec final : public Executable {
         .rows = rows, .rung = rung.rows, .lane = lane_, .tags = {}};
     {
       absl::MutexLock lock(&fake_.mu_);
-      fake_.CheckThread();
+      fake_.CheckUser();
       if (!fake_.fail_submit_.ok()) return fake_.fail_submit_;
       callback = fake_.on_launch_;
     }
@@ -157,7 +162,7 @@ class FakeDevice::Exec final : public Executable {
 
   absl::StatusOr<RunTimes> Wait(Slot& slot, absl::Time deadline) override {
     absl::MutexLock lock(&fake_.mu_);
-    fake_.CheckThread();
+    fake_.CheckUser();
     const auto it = std::find_if(
         fake_.runs_.begin(), fake_.runs_.end(),
         [&](const std::unique_ptr<Run>& run) { return run->slot == &slot; });
@@ -257,15 +262,20 @@ class FakeDevice::Model final : public LoadedModel {
       int lane) override {
     {
       absl::MutexLock lock(&fake_.mu_);
-      ++fake_.prepares_;
-      const auto failure = fake_.fail_prepare_.find(
-          std::vector<int64_t>(dims.begin(), dims.end()));
-      if (failure != fake_.fail_prepare_.end()) return failure->second;
+      const int number = ++fake_.prepares_;
+      const std::vector<int64_t> values(dims.begin(), dims.end());
+      fake_.prepare_log_.push_back(
+          {.dims = values, .sizes = rows, .lane = lane});
       struct Free {
-        const bool* held;
-        bool Eval() const { return !*held; }
-      } free{&fake_.hold_prepare_};
+        const int* held_after;
+        int number;
+        bool Eval() const { return number <= *held_after; }
+      } free{&fake_.hold_prepare_after_, number};
       fake_.mu_.Await(absl::Condition(&free, &Free::Eval));
+      const auto failure = fake_.fail_prepare_.find(values);
+      if (failure != fake_.fail_prepare_.end()) {
+        REPRISE_RETURN_IF_ERROR(failure->second);
+      }
     }
     Ladder ladder;
     const std::vector<int>& made =
@@ -340,6 +350,10 @@ std::unique_ptr<Device> FakeDevice::Make() {
 
 std::unique_ptr<LoadedModel> FakeDevice::Load(const Signature& signature) {
   return std::make_unique<Model>(*this, signature);
+}
+
+void FakeDevice::CheckUser() {
+  if (!options_.runs_at_once) CheckThread();
 }
 
 void FakeDevice::CheckThread() {
@@ -417,8 +431,17 @@ void FakeDevice::FailPrepare(const VariantDims& dims, absl::Status status) {
 }
 
 void FakeDevice::HoldPrepare(bool held) {
+  HoldPrepareAfter(held ? 0 : std::numeric_limits<int>::max());
+}
+
+void FakeDevice::HoldPrepareAfter(int count) {
   absl::MutexLock lock(&mu_);
-  hold_prepare_ = held;
+  hold_prepare_after_ = count;
+}
+
+std::vector<FakePrepare> FakeDevice::prepare_log() const {
+  absl::MutexLock lock(&mu_);
+  return prepare_log_;
 }
 
 LoadOptions FakeDevice::load_options() const {
@@ -439,6 +462,15 @@ void FakeDevice::FailSubmit(absl::Status status) {
 int FakeDevice::live_executables() const {
   absl::MutexLock lock(&mu_);
   return executables_;
+}
+
+void FakeDevice::AwaitExecutables(int count) {
+  struct Wanted {
+    const int* value;
+    int count;
+    bool Eval() const { return *value == count; }
+  } wanted{&executables_, count};
+  absl::MutexLock lock(&mu_, absl::Condition(&wanted, &Wanted::Eval));
 }
 
 int FakeDevice::live_models() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +38,8 @@ struct FakeDeviceOptions {
   };
   // The ladder of a prepared variant; empty: as asked for.
   std::vector<int> ladder = {};
+  // As Executable::RunsAtOnce; its executables may then be used on any thread.
+  bool runs_at_once = false;
 };
 
 // One batch that reached the device.
@@ -46,6 +49,13 @@ struct FakeLaunch {
   int lane = 0;
   // The first (up to) eight bytes of input 0 of each row, padding included.
   std::vector<uint64_t> tags;
+};
+
+// One call of Prepare.
+struct FakePrepare {
+  std::vector<int64_t> dims;
+  std::vector<int> sizes;
+  int lane = 0;
 };
 
 // The test's side: options, counters and the handle that ends runs. The Device
@@ -82,18 +92,22 @@ class FakeDevice {
   // What the last load asked for.
   LoadOptions load_options() const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Prepare of these dims fails with `status`.
+  // Prepare of these dims fails with `status`; OK: not any more.
   void FailPrepare(const VariantDims& dims, absl::Status status)
       ABSL_LOCKS_EXCLUDED(mu_);
   // While held, Prepare blocks.
   void HoldPrepare(bool held) ABSL_LOCKS_EXCLUDED(mu_);
+  // Blocks the calls of Prepare behind the first `count`, in all.
+  void HoldPrepareAfter(int count) ABSL_LOCKS_EXCLUDED(mu_);
   void AwaitPrepares(int count) ABSL_LOCKS_EXCLUDED(mu_);  // begun, in all
   int prepares() const ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<FakePrepare> prepare_log() const ABSL_LOCKS_EXCLUDED(mu_);
   // What Submit returns from now on.
   void FailSubmit(absl::Status status) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Objects alive: executables, loaded models, devices; slots handed out.
   int live_executables() const ABSL_LOCKS_EXCLUDED(mu_);
+  void AwaitExecutables(int count) ABSL_LOCKS_EXCLUDED(mu_);  // alive
   int live_models() const ABSL_LOCKS_EXCLUDED(mu_);
   int live_devices() const ABSL_LOCKS_EXCLUDED(mu_);
   int slots_out() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -110,6 +124,7 @@ class FakeDevice {
   struct Run;
 
   void CheckThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CheckUser() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Over(const Run& run) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Run* Unfinished(int lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -127,11 +142,13 @@ class FakeDevice {
       ABSL_GUARDED_BY(mu_);
   absl::Status fail_submit_ ABSL_GUARDED_BY(mu_);
   LoadOptions load_options_ ABSL_GUARDED_BY(mu_);
-  bool hold_prepare_ ABSL_GUARDED_BY(mu_) = false;
+  int hold_prepare_after_ ABSL_GUARDED_BY(mu_) =
+      std::numeric_limits<int>::max();
   bool woken_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t owner_ ABSL_GUARDED_BY(mu_) = 0;  // the thread that made the device
   int launches_ ABSL_GUARDED_BY(mu_) = 0;
   int prepares_ ABSL_GUARDED_BY(mu_) = 0;
+  std::vector<FakePrepare> prepare_log_ ABSL_GUARDED_BY(mu_);
   int executables_ ABSL_GUARDED_BY(mu_) = 0;
   int models_ ABSL_GUARDED_BY(mu_) = 0;
   int devices_ ABSL_GUARDED_BY(mu_) = 0;
