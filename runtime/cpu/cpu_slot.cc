@@ -88,6 +88,7 @@ void CpuSlot::Use(const SlotLayout& layout) {
 
 void SlotPool::Add(int count) {
   std::vector<std::unique_ptr<CpuSlot>> fresh;
+  fresh.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     fresh.push_back(std::make_unique<CpuSlot>(this));
   }
@@ -166,6 +167,16 @@ void SlotPool::Release(CpuSlot* slot) {
     std::swap(slot->next_, old);
   }
   free_.push_back(slot);
+}
+
+int64_t SlotPool::bytes() const {
+  absl::MutexLock lock(&mu_);
+  size_t bytes = 0;
+  for (const auto& slot : slots_) {
+    bytes += slot->storage_.bytes();
+    if (slot->next_.has_value()) bytes += slot->next_->bytes();
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 int SlotPool::size() const {

@@ -55,7 +55,7 @@ absl::Status SystemError(int error, absl::string_view what) {
 // NOT_FOUND says that something has gone, so it is kept for just that: abseil's
 // own table has it for devices that do not answer, too.
 absl::Status FolderError(int error, absl::string_view what) {
-  const absl::Status status = absl::ErrnoToStatus(error, what);
+  absl::Status status = absl::ErrnoToStatus(error, what);
   if (error == ENOENT || !absl::IsNotFound(status)) return status;
   return absl::UnavailableError(status.message());
 }

@@ -168,6 +168,7 @@ int RunCheck(std::span<const char* const> args, const DeviceMaker& make_device,
     flags.push_back(leading ? absl::StrCat("--model-repository=", arg) : arg);
   }
   std::vector<const char*> pointers;
+  pointers.reserve(flags.size());
   for (const std::string& flag : flags) pointers.push_back(flag.c_str());
   const auto line = ParseCommandLine(pointers);
   if (!line.ok() || line->command != Command::kServe) {

@@ -54,9 +54,10 @@ TEST(OneDnnTest, ReordersByAKernelAndNow) {
 std::vector<float> RunOn(const std::shared_ptr<OneDnn>& dnn,
                          const Primitive& primitive,
                          const std::vector<PrimitiveArg>& args,
-                         std::vector<std::vector<float>> inputs) {
+                         const std::vector<std::vector<float>>& inputs) {
   const Kernel kernel = PrimitiveKernel(dnn, primitive, args);
   std::vector<const std::byte*> reads;
+  reads.reserve(inputs.size());
   for (const std::vector<float>& input : inputs) {
     reads.push_back(reinterpret_cast<const std::byte*>(input.data()));
   }
