@@ -29,7 +29,7 @@ namespace {
 
 // Beyond lame duck and exit timeout: GOAWAY, the last replies, and the end of
 // threads and devices.
-constexpr absl::Duration kLastSteps = absl::Seconds(5);
+constexpr absl::Duration kLastSteps = absl::Seconds(10);
 
 // Large messages are reused by the heap instead of being mapped and faulted in
 // anew: 63 page faults a call of 600 KB become none.

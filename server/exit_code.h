@@ -7,7 +7,8 @@ enum class ExitCode {
   kOk = 0,
   kCannotStart = 1,     // a port, a device, or a model with --exit-on-error
   kBadCommandLine = 2,  // flags, or the file of --config
-  kExitTimeout = 3,     // --exit-timeout-secs: not everything was answered
+  kExitTimeout = 3,     // --exit-timeout-secs: something was not answered, or
+                        // did not end
   kSecondSignal = 143,  // a second SIGTERM or SIGINT
 };
 

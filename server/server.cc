@@ -65,7 +65,11 @@ absl::Status Server::MakeWorkers(const DeviceWrapper& wrap) {
       .Name("reprise_build_info")
       .Help("The program; always 1")
       .Register(metrics_)
-      .Add({{"version", ProgramVersion()}, {"commit", ProgramCommit()}})
+      .Add({{"version", ProgramVersion()},
+            {"commit", ProgramCommit()},
+            {"onednn", cpu::CpuDevice::OneDnnVersion()},
+            {"cuda", ""},
+            {"cudnn", ""}})
       .Set(1);
   WorkerOptions worker;
   worker.device_name = "cpu";

@@ -76,7 +76,11 @@ class CpuDeviceImpl final : public Device {
   }
 
   void Wake() override { board_.Wake(); }
-  DeviceMemory memory() const override { return HostMemory(); }
+  DeviceMemory memory() const override {
+    DeviceMemory memory = HostMemory();
+    memory.slots = slots_.bytes();
+    return memory;
+  }
 
  private:
   absl::StatusOr<Lane*> LaneFor(int index) ABSL_LOCKS_EXCLUDED(mu_) {
@@ -114,6 +118,11 @@ absl::StatusOr<std::unique_ptr<Device>> CpuDevice::Create(
     const CpuDeviceOptions& options, Clock& clock) {
   REPRISE_RETURN_IF_ERROR(Validate(options));
   return std::make_unique<CpuDeviceImpl>(options, clock);
+}
+
+std::string CpuDevice::OneDnnVersion() {
+  const dnnl_version_t& version = *dnnl_version();
+  return absl::StrCat(version.major, ".", version.minor, ".", version.patch);
 }
 
 }  // namespace reprise::cpu

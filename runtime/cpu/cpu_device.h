@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -36,6 +37,9 @@ class CpuDevice {
   // the device.
   static absl::StatusOr<std::unique_ptr<Device>> Create(
       const CpuDeviceOptions& options, Clock& clock);
+
+  // Of the oneDNN library in use: "2.6.3".
+  static std::string OneDnnVersion();
 };
 
 }  // namespace reprise::cpu

@@ -120,6 +120,8 @@ class SlotPool {
   void Release(CpuSlot* slot) ABSL_LOCKS_EXCLUDED(mu_);
 
   int size() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Held by all slots, and ready for those in use.
+  int64_t bytes() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   bool IsFree(const CpuSlot& slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -60,6 +60,7 @@ class LoadedModel {
 struct DeviceMemory {
   int64_t total = 0;  // bytes
   int64_t free = 0;
+  int64_t slots = 0;  // of host memory, page-locked if need be, in all slots
 };
 
 // Threads: Load may be called from a loader thread beside serving. Executables

@@ -49,7 +49,8 @@ class ModelSeries {
     std::string model;
     std::string version;
   };
-  // `slo`, where it is positive, becomes a bucket bound.
+  // `slo`, where it is positive, becomes a bucket bound. One that a reload
+  // changes is a bound from the next start of the process on.
   ModelSeries(const Families& families, const Labels& labels,
               absl::Duration slo);
 

@@ -1,5 +1,9 @@
 #include "server/daemon.h"
 
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -42,6 +46,59 @@ TEST(DaemonTest, HealthIsASubcommand) {
                                          "--connect-timeout=0.1"};
   EXPECT_EQ(RunDaemon(args), 2);
   ::testing::internal::GetCapturedStderr();
+}
+
+TEST(DaemonTest, CheckMakesTheDeviceThatItsFlagsAskFor) {
+  const std::string folder = ::testing::TempDir();
+  const std::vector<const char*> args = {"check", folder.c_str(),
+                                         "--device=cuda"};
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(RunDaemon(args), 1);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr("no device: --device=cuda"));
+}
+
+// A daemon that cannot start, in a process of its own.
+class DaemonDeathTest : public ::testing::Test {
+ protected:
+  DaemonDeathTest() { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+
+  [[noreturn]] static void Start(std::vector<std::string> flags) {
+    flags.push_back(absl::StrCat("--model-repository=", ::testing::TempDir()));
+    flags.emplace_back("--grpc-address=unix:/no/such/folder/socket");
+    flags.emplace_back("--allow-metrics=false");
+    std::vector<const char*> args;
+    for (const std::string& flag : flags) args.push_back(flag.c_str());
+    _exit(RunDaemon(args));
+  }
+  static const ::testing::ExitedWithCode kCannotStart;
+};
+const ::testing::ExitedWithCode DaemonDeathTest::kCannotStart{1};
+
+TEST_F(DaemonDeathTest, WhatKeepsItFromStartingIsALineOfTheLog) {
+  EXPECT_EXIT(Start({}), kCannotStart,
+              "error cannot start: cannot listen on unix:/no/such/folder");
+  EXPECT_EXIT(Start({"--log-format=json"}), kCannotStart,
+              "\"level\":\"error\",\"message\":\"cannot start: cannot listen");
+}
+
+TEST_F(DaemonDeathTest, IgnoredFlagsOfTritonsAreOneWarning) {
+  EXPECT_EXIT(Start({"--http-port=8000", "--allow-http=false"}), kCannotStart,
+              "warning flags of Triton's that change nothing here: --http-port "
+              "--allow-http\n");
+}
+
+TEST_F(DaemonDeathTest, TheLogGoesToItsFile) {
+  const std::string path = ::testing::TempDir() + "daemon_test.log";
+  unlink(path.c_str());
+  EXPECT_EXIT(Start({absl::StrCat("--log-file=", path)}), kCannotStart, "");
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)),
+                         std::istreambuf_iterator<char>());
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("option --log-file=", path)));
+  EXPECT_THAT(text, HasSubstr("cannot start: cannot listen"));
+  EXPECT_EXIT(Start({"--log-file=/no/such/folder/log"}), kCannotStart,
+              "cannot start: --log-file: cannot open '/no/such/folder/log'");
 }
 
 }  // namespace

@@ -1,15 +1,21 @@
 #include "server/metrics_http.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "prometheus/counter.h"
 #include "prometheus/registry.h"
+#include "runtime/worker/model_manager_metrics.h"
+#include "runtime/worker/worker_metrics.h"
+#include "server/grpc/infer_metrics.h"
+#include "tests/server/fake_model_manager.h"
+#include "tests/server/http_ask.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::testing {
@@ -18,29 +24,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// The whole answer to one request line.
-std::string Ask(int port, const std::string& line) {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-  sockaddr generic;
-  static_assert(sizeof(generic) == sizeof(address));
-  std::memcpy(&generic, &address, sizeof(address));
-  EXPECT_EQ(connect(fd, &generic, sizeof(generic)), 0);
-  const std::string request = line + " HTTP/1.1\r\nHost: x\r\n\r\n";
-  EXPECT_EQ(write(fd, request.data(), request.size()),
-            static_cast<ssize_t>(request.size()));
-  std::string answer;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = read(fd, buffer, sizeof(buffer))) > 0;) {
-    answer.append(buffer, static_cast<size_t>(n));
-  }
-  close(fd);
-  return answer;
-}
 
 class MetricsHttpTest : public ::testing::Test {
  protected:
@@ -88,6 +71,65 @@ TEST_F(MetricsHttpTest, OtherPagesAndMethodsAreRefused) {
   EXPECT_THAT(Ask(http_->port(), "GET /nope"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(Ask(http_->port(), "DELETE /metrics"),
               StartsWith("HTTP/1.1 405"));
+}
+
+// All that a model version on a device adds to the page.
+class ModelSeriesForTest {
+ public:
+  ModelSeriesForTest(prometheus::Registry& registry, WorkerMetrics& worker)
+      : infer_(registry), manager_(registry), worker_(worker) {}
+
+  void Add(const std::string& name, int sizes, bool with_slo) {
+    ModelConfig config;
+    if (with_slo) config.batch.slo = absl::Milliseconds(42);
+    const ModelHandle model = MakeModel(name, SimpleSignature(), config);
+    ModelSeries& series = infer_.For(*model);
+    for (int code = 0; code <= 16; ++code) {
+      series.Count(static_cast<absl::StatusCode>(code), DeadlineOutcome::kMet,
+                   absl::Milliseconds(1));
+    }
+    manager_.SetReady(name, 1, true);
+    manager_.SetLoadTime(name, 1, absl::Seconds(1));
+    const prometheus::Labels labels = worker_.ModelLabels(name, "1");
+    models_.push_back(
+        std::make_unique<ModelMetrics>(worker_, labels, config.batch.slo));
+    Ladder ladder;
+    for (int i = 0; i < sizes; ++i) {
+      ladder.push_back({.rows = i + 1,
+                        .p50 = absl::Milliseconds(1),
+                        .p999 = absl::Milliseconds(2)});
+    }
+    variants_.push_back(
+        std::make_unique<VariantMetrics>(worker_, labels, "", ladder));
+  }
+
+ private:
+  InferMetrics infer_;
+  ModelManagerMetrics manager_;
+  WorkerMetrics& worker_;
+  std::vector<std::unique_ptr<ModelMetrics>> models_;
+  std::vector<std::unique_ptr<VariantMetrics>> variants_;
+};
+
+TEST_F(MetricsHttpTest, FiftyModelsAreServedWithinTheirBound) {
+  constexpr int kSizes = 8;
+  WorkerMetrics worker(registry_, "cpu");
+  ModelSeriesForTest models(registry_, worker);
+  for (int i = 0; i < 50; ++i) {
+    models.Add(absl::StrCat("model", i), kSizes, /*with_slo=*/i % 2 == 0);
+  }
+  const std::string page = Ask(http_->port(), "GET /metrics");
+  EXPECT_THAT(page, StartsWith("HTTP/1.1 200"));
+  std::vector<int> lines(50);
+  for (const absl::string_view line : absl::StrSplit(page, '\n')) {
+    for (int i = 0; i < 50; ++i) {
+      const std::string label = absl::StrCat("model=\"model", i, "\"");
+      if (absl::StrContains(line, label)) ++lines[static_cast<size_t>(i)];
+    }
+  }
+  // As the user's documentation has it: 112 + 26 x sizes x variants.
+  EXPECT_EQ(lines[0], 112 + 26 * kSizes);
+  EXPECT_EQ(lines[49], 110 + 26 * kSizes);
 }
 
 TEST_F(MetricsHttpTest, APortInUseIsOneClearLine) {

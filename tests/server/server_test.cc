@@ -2,11 +2,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/synchronization/notification.h"
 #include "grpcpp/create_channel.h"
 #include "proto/grpc_service.grpc.pb.h"
 #include "tests/server/grpc/request_builder.h"
+#include "tests/server/http_ask.h"
 #include "tests/testing/onnx_builder.h"
 #include "tests/testing/status_matchers.h"
 
@@ -84,6 +90,26 @@ TEST_F(ServerTest, AModelIsServedFromFileToReply) {
   EXPECT_TRUE(ready.ready());
   EXPECT_TRUE(server_->Drain());
   EXPECT_EQ(Add(&sum).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(ServerTest, EverySeriesIsInTheTableOfTheReadme) {
+  Start();
+  std::string sum;
+  ASSERT_TRUE(Add(&sum).ok());
+  std::ifstream file(std::string(REPRISE_SOURCE_DIR) + "/README.md");
+  const std::string readme((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+  const std::string page = Ask(server_->metrics_port(), "GET /metrics");
+  EXPECT_THAT(page, HasSubstr("reprise_build_info{commit="));
+  EXPECT_THAT(page, HasSubstr("onednn=\""));
+  int families = 0;
+  for (const absl::string_view line : absl::StrSplit(page, '\n')) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    if (words.size() != 4 || words[1] != "TYPE") continue;
+    ++families;
+    EXPECT_THAT(readme, HasSubstr(absl::StrCat("`", words[2], "`")));
+  }
+  EXPECT_GT(families, 30);
 }
 
 TEST_F(ServerTest, AStartThatFailsSaysWhere) {

@@ -116,6 +116,11 @@ class ServingTest : public ::testing::TestWithParam<absl::Duration> {
 };
 
 // Import, fold, fuse, load, prepare, run: the answers are the naive ones.
+TEST(CpuDeviceTest, KnowsTheVersionOfItsLibrary) {
+  EXPECT_THAT(CpuDevice::OneDnnVersion(),
+              ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
 TEST_P(ServingTest, AnImportedNetworkGivesTheNaiveAnswers) {
   for (int rows = 1; rows <= 4; ++rows) {
     const std::vector<float> x =

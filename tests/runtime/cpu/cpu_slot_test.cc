@@ -75,6 +75,9 @@ TEST(CpuSlotTest, GrowthIsWhatTheSlotsLack) {
   pool.Require(large);
   EXPECT_EQ(pool.BytesToGrow(large), 0);
   EXPECT_EQ(pool.BytesToGrow(small), 0);
+  EXPECT_EQ(pool.bytes(), 2 * bytes(large) + bytes(small));
+  lease.Reset();
+  EXPECT_EQ(pool.bytes(), 2 * bytes(large));
 }
 
 TEST(CpuSlotTest, NewSlotsAreAsLargeAsTheOthers) {
