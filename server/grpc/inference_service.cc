@@ -31,12 +31,15 @@ void SetDuration(const DurationCount& duration,
   out->set_ns(static_cast<uint64_t>(absl::ToInt64Nanoseconds(duration.total)));
 }
 
-void SetStatistics(const ModelVersion& model, inference::ModelStatistics* out) {
+void SetStatistics(const ModelVersion& model, const Clock& clock,
+                   inference::ModelStatistics* out) {
   const ModelStatistics::Snapshot data = model.statistics().snapshot();
   out->set_name(model.name());
   out->set_version(model.version_text());
-  out->set_last_inference(
-      static_cast<uint64_t>(absl::ToUnixMillis(data.last_inference)));
+  if (data.success.count > 0) {
+    out->set_last_inference(static_cast<uint64_t>(
+        absl::ToUnixMillis(clock.ToWall(data.last_inference))));
+  }
   out->set_inference_count(data.inference_count);
   out->set_execution_count(data.execution_count);
   inference::InferStatistics* const stats = out->mutable_inference_stats();
@@ -149,7 +152,7 @@ absl::Status GetModelStatistics(
                                             : a->version() < b->version();
             });
   for (const ModelHandle& model : models) {
-    SetStatistics(*model, response->add_model_stats());
+    SetStatistics(*model, context.clock, response->add_model_stats());
   }
   return absl::OkStatus();
 }

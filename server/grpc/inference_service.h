@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "proto/grpc_service.pb.h"
+#include "runtime/base/clock.h"
 #include "runtime/model/registry.h"
 #include "server/grpc/health_state.h"
 
@@ -15,6 +16,7 @@ struct ServiceContext {
   const Registry& registry;
   const HealthState& health;
   std::string server_version;
+  const Clock& clock;  // of the models' statistics
 };
 
 // Each fills an empty response. Unknown models and versions are NOT_FOUND,

@@ -10,6 +10,16 @@ absl::Time FakeClock::Now() const {
   return now_;
 }
 
+absl::Duration FakeClock::WallOffset() const {
+  absl::MutexLock lock(&mu_);
+  return wall_offset_;
+}
+
+void FakeClock::SetWallOffset(absl::Duration offset) {
+  absl::MutexLock lock(&mu_);
+  wall_offset_ = offset;
+}
+
 bool FakeClock::Await(absl::Mutex& mu, const absl::Condition& condition,
                       absl::Time deadline) {
   Waiter waiter{&mu, deadline};

@@ -20,6 +20,10 @@ class FakeClock final : public Clock {
 
   void Advance(absl::Duration by) ABSL_LOCKS_EXCLUDED(mu_);
 
+  absl::Duration WallOffset() const override ABSL_LOCKS_EXCLUDED(mu_);
+  // As if the wall clock were set.
+  void SetWallOffset(absl::Duration offset) ABSL_LOCKS_EXCLUDED(mu_);
+
   // Blocks until `count` threads wait on this clock: how a test knows that the
   // code under test has come to rest.
   void AwaitWaiters(int count) ABSL_LOCKS_EXCLUDED(mu_);
@@ -40,6 +44,7 @@ class FakeClock final : public Clock {
 
   mutable absl::Mutex mu_;
   absl::Time now_ ABSL_GUARDED_BY(mu_) = absl::FromUnixSeconds(1'700'000'000);
+  absl::Duration wall_offset_ ABSL_GUARDED_BY(mu_);
   std::vector<Waiter*> waiters_ ABSL_GUARDED_BY(mu_);
 };
 

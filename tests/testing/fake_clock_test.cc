@@ -18,6 +18,16 @@ TEST(FakeClockTest, MovesOnlyWhenAdvanced) {
   EXPECT_EQ(clock.Now(), start + absl::Milliseconds(5));
 }
 
+TEST(FakeClockTest, SettingTheWallClockMovesWhatIsShownAndNothingElse) {
+  FakeClock clock;
+  const absl::Time now = clock.Now();
+  EXPECT_EQ(clock.ToWall(now), now);
+  clock.SetWallOffset(-absl::Hours(1));
+  EXPECT_EQ(clock.Now(), now);
+  EXPECT_EQ(clock.ToWall(now), now - absl::Hours(1));
+  EXPECT_EQ(clock.FromWall(now - absl::Hours(1)), now);
+}
+
 TEST(FakeClockTest, AwaitReturnsAtOnceWhenThereIsNothingToWaitFor) {
   FakeClock clock;
   absl::Mutex mu;

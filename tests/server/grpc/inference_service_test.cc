@@ -1,6 +1,7 @@
 #include "server/grpc/inference_service.h"
 
 #include "tests/server/fake_model_manager.h"
+#include "tests/testing/fake_clock.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::testing {
@@ -39,7 +40,8 @@ class InferenceServiceTest : public ::testing::Test {
   Registry registry_;
   FakeModelManager manager_{registry_, RealClock::Get()};
   HealthState health_{registry_, manager_};
-  const ServiceContext context_{registry_, health_, "1.2.3"};
+  FakeClock clock_;
+  const ServiceContext context_{registry_, health_, "1.2.3", clock_};
 };
 
 TEST_F(InferenceServiceTest, ModelReadyTellsUnknownFromNotReady) {
@@ -114,6 +116,7 @@ TEST_F(InferenceServiceTest, StatisticsAreSortedAndComplete) {
   EXPECT_EQ(response.model_stats(2).version(), "10");
   const inference::ModelStatistics& stats = response.model_stats(1);
   EXPECT_EQ(stats.last_inference(), 5000u);
+  EXPECT_EQ(response.model_stats(0).last_inference(), 0u);
   EXPECT_EQ(stats.inference_count(), 3u);
   EXPECT_EQ(stats.execution_count(), 1u);
   EXPECT_EQ(stats.inference_stats().success().ns(), 10000u);
@@ -121,6 +124,16 @@ TEST_F(InferenceServiceTest, StatisticsAreSortedAndComplete) {
   ASSERT_EQ(stats.batch_stats_size(), 1);
   EXPECT_EQ(stats.batch_stats(0).batch_size(), 3u);
   EXPECT_EQ(stats.batch_stats(0).compute_infer().ns(), 3000u);
+}
+
+TEST_F(InferenceServiceTest, TheLastInferenceIsShownByTheWallClock) {
+  ModelStatistics::Success success;
+  success.finished = absl::FromUnixSeconds(5);
+  (*registry_.Acquire("simple", "1"))->statistics().AddSuccess(success);
+  clock_.SetWallOffset(absl::Seconds(60));
+  inference::ModelStatisticsResponse response;
+  ASSERT_THAT(GetModelStatistics(context_, {}, &response), IsOk());
+  EXPECT_EQ(response.model_stats(1).last_inference(), 65'000u);
 }
 
 }  // namespace
