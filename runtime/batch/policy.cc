@@ -57,6 +57,17 @@ bool Late(const QueueView& queue, size_t task, absl::Time finish) {
   return queue.slo.has_value() && queue.waiting[task].deadline < finish;
 }
 
+// The rung for one request by itself: the smallest with room for it, or the
+// fastest where that one would be late. Measured times need not ascend.
+int OwnRung(const QueueView& queue, size_t task, absl::Time start) {
+  int own = RungWithRoom(queue.ladder, queue.waiting[task].rows);
+  if (!Late(queue, task, start + DueTime(RungAt(queue, own)))) return own;
+  for (int b = own + 1; b < static_cast<int>(queue.ladder.size()); ++b) {
+    if (DueTime(RungAt(queue, b)) < DueTime(RungAt(queue, own))) own = b;
+  }
+  return own;
+}
+
 // Rows that a batch of at most `cap` rows would hold; calls `take` for each of
 // its requests.
 template <typename Take>
@@ -122,6 +133,8 @@ class Chooser {
   void DropHopeless(const QueueView& queue, Candidate& candidate);
   void BestRung(const QueueView& queue, Candidate& candidate) const;
   void LargestInTime(const QueueView& queue, Candidate& candidate) const;
+  static int PreferredSize(const QueueView& queue, const Candidate& candidate,
+                           int rows);
   bool Release(const QueueView& queue, Candidate& candidate);
   const Candidate* Choose() const;
   const Candidate* Starved() const;
@@ -147,7 +160,7 @@ void Chooser::Consider(int q) {
     BestRung(queue, candidate);
   } else {
     const int rows = queue.waiting[candidate.head].rows;
-    candidate.rung = RungWithRoom(queue.ladder, rows);
+    candidate.rung = OwnRung(queue, candidate.head, candidate.start);
     candidate.cap = rows;
     candidate.score =
         rows / absl::ToDoubleSeconds(MeanTime(RungAt(queue, candidate.rung)));
@@ -189,21 +202,24 @@ bool Chooser::FindLane(const QueueView& queue, Candidate& candidate) {
 
 void Chooser::DropHopeless(const QueueView& queue, Candidate& candidate) {
   if (!queue.slo.has_value()) return;
-  const absl::Time safe = candidate.start + DueTime(queue.ladder.back());
+  absl::Duration slowest;
+  for (const Rung& rung : queue.ladder) {
+    slowest = std::max(slowest, DueTime(rung));
+  }
+  const absl::Time safe = candidate.start + slowest;
   bool found = false;
   for (size_t i = 0; i < Size(queue); ++i) {
-    const Waiting& waiting = queue.waiting[i];
+    const bool surely = queue.waiting[i].deadline >= safe;
     const bool in_time =
-        waiting.deadline >= safe ||
-        waiting.deadline >=
-            candidate.start +
-                DueTime(
-                    RungAt(queue, RungWithRoom(queue.ladder, waiting.rows)));
+        surely ||
+        !Late(queue, i,
+              candidate.start +
+                  DueTime(RungAt(queue, OwnRung(queue, i, candidate.start))));
     if (in_time && !found) {
       candidate.head = i;
       found = true;
     }
-    if (waiting.deadline >= safe) break;  // and whoever comes later, mostly
+    if (surely) break;  // and whoever comes later, mostly
     if (!in_time) {
       decision_.drops.push_back({candidate.queue, static_cast<int>(i)});
     }
@@ -221,10 +237,13 @@ void Chooser::BestRung(const QueueView& queue, Candidate& candidate) const {
   for (int b = 0; b < static_cast<int>(queue.ladder.size()); ++b) {
     const Rung& rung = RungAt(queue, b);
     const absl::Time finish = candidate.start + DueTime(rung);
+    if (b > 0 && DueTime(rung) < DueTime(RungAt(queue, b - 1))) {
+      first = candidate.head;
+    }
     while (first < Size(queue) && Late(queue, first, finish)) ++first;
-    if (first == Size(queue)) break;
+    if (first == Size(queue)) continue;
     const bool gives_up = first > candidate.head;
-    if (gives_up && !over) break;  // nobody is lost while there is capacity
+    if (gives_up && !over) continue;  // nobody is lost while there is capacity
     if (queue.waiting[first].rows > rung.rows) continue;
     const int rows = CountRows({.queue = &queue,
                                 .first = first,
@@ -253,12 +272,13 @@ void Chooser::BestRung(const QueueView& queue, Candidate& candidate) const {
 void Chooser::LargestInTime(const QueueView& queue,
                             Candidate& candidate) const {
   const size_t head = candidate.head;
-  const int own = RungWithRoom(queue.ladder, queue.waiting[head].rows);
+  const auto head_is_late = [&](int b) {
+    return Late(queue, head, candidate.start + DueTime(RungAt(queue, b)));
+  };
+  const int own = OwnRung(queue, head, candidate.start);
   int largest = own;
   for (int b = own; b < static_cast<int>(queue.ladder.size()); ++b) {
-    if (!Late(queue, head, candidate.start + DueTime(RungAt(queue, b)))) {
-      largest = b;
-    }
+    if (!head_is_late(b)) largest = b;
   }
   const int rows =
       CountRows({.queue = &queue,
@@ -268,9 +288,25 @@ void Chooser::LargestInTime(const QueueView& queue,
                  .head_level = true});
   candidate.first = head;
   candidate.rung = std::max(own, RungWithRoom(queue.ladder, rows));
+  if (head_is_late(candidate.rung)) candidate.rung = largest;
   candidate.cap = RungAt(queue, candidate.rung).rows;
   candidate.score =
       rows / absl::ToDoubleSeconds(MeanTime(RungAt(queue, candidate.rung)));
+}
+
+// The largest preferred size that `rows` reach and at which the first request
+// is in time; 0 if there is none.
+int Chooser::PreferredSize(const QueueView& queue, const Candidate& candidate,
+                           int rows) {
+  int largest = 0;
+  for (const int size : queue.preferred) {
+    const Rung& rung = RungAt(queue, RungWithRoom(queue.ladder, size));
+    if (size <= rows && size >= queue.waiting[candidate.first].rows &&
+        !Late(queue, candidate.first, candidate.start + DueTime(rung))) {
+      largest = size;
+    }
+  }
+  return largest;
 }
 
 // Whether the batch may go now, or waits for company.
@@ -286,13 +322,9 @@ bool Chooser::Release(const QueueView& queue, Candidate& candidate) {
     candidate.reason = DispatchReason::kFull;
     return true;
   }
-  int preferred = 0;
-  for (const int size : queue.preferred) {
-    if (size <= rows) preferred = size;
-  }
-  if (queue.waiting[candidate.first].rows <= preferred) {
-    candidate.rung = RungWithRoom(queue.ladder, preferred);
-    candidate.cap = preferred;
+  if (const int size = PreferredSize(queue, candidate, rows); size > 0) {
+    candidate.rung = RungWithRoom(queue.ladder, size);
+    candidate.cap = size;
     candidate.reason = DispatchReason::kPreferred;
     return true;
   }

@@ -41,8 +41,9 @@ struct LaneView {
 // One queue: one variant of one model version. Queues that cannot run yet or
 // have nothing waiting need not be shown.
 struct QueueView {
-  std::span<const Waiting> waiting;  // in the order in which they should run
-  int64_t rows = 0;                  // of all that wait
+  // In the order in which they should run; each fits on the largest rung.
+  std::span<const Waiting> waiting;
+  int64_t rows = 0;                            // of all that wait
   absl::Time oldest = absl::InfiniteFuture();  // earliest `enqueued`
   absl::Time last_run = absl::InfinitePast();  // when its last batch was taken
   std::span<const Rung> ladder;
@@ -69,11 +70,11 @@ struct Decision {
     int task = 0;  // index into `waiting`
   };
 
-  // The batch: -1 if nothing is to be run now.
+  // The batch: -1 if nothing is to be run now. A batch has a request.
   int queue = -1;
   int lane = 0;
   int rung = 0;  // index into the ladder
-  int rows = 0;
+  int rows = 0;  // of `tasks`; they fit on the rung
   DispatchReason reason = DispatchReason::kFreeSlot;
   std::vector<int> tasks;  // indices into `waiting`, ascending
 
@@ -82,7 +83,7 @@ struct Decision {
   std::vector<Drop> drops;
 
   // When to ask again if nothing happens before: no arrival, no end of a run,
-  // no freed slot. InfiniteFuture: only then.
+  // no freed slot. Later than now; InfiniteFuture: only then.
   absl::Time ask_again = absl::InfiniteFuture();
 };
 

@@ -206,6 +206,35 @@ TEST_F(PolicyTest, APreferredSizeEndsTheDelay) {
   EXPECT_EQ(decision.reason, DispatchReason::kPreferred);
 }
 
+TEST_F(PolicyTest, APreferredSizeAtWhichTheHeadIsLateIsNotTaken) {
+  // T[4] is 1.03 ms: the head allows no more than two rows.
+  Queue& queue = AddQueue(Affine({1, 2, 4, 8}), absl::Milliseconds(10));
+  queue.view.max_delay = absl::Seconds(10);
+  queue.preferred = {4};
+  AddTask(queue, 1, kNow + absl::Milliseconds(0.9));
+  for (int i = 0; i < 3; ++i) AddTask(queue, 1, kNow + absl::Milliseconds(9));
+  const Decision decision = Run();
+  EXPECT_EQ(decision.queue, 0);
+  EXPECT_THAT(decision.tasks, ElementsAre(0, 1));
+  EXPECT_EQ(decision.reason, DispatchReason::kDeadline);
+}
+
+TEST_F(PolicyTest, ARungThatIsSlowerThanALargerOneIsPassedOver) {
+  // The head is late on its own rung, and in time on the larger one.
+  const Ladder ladder = {RungOf(1, absl::Milliseconds(5)),
+                         RungOf(4, absl::Milliseconds(1))};
+  Queue& queue = AddQueue(ladder, absl::Milliseconds(10));
+  AddTask(queue, 1, kNow + absl::Milliseconds(2));
+  Decision decision = Run();
+  EXPECT_THAT(decision.drops, IsEmpty());
+  EXPECT_EQ(decision.rows, 1);
+  EXPECT_EQ(decision.rung, 1);
+  queue.view.batching = false;
+  decision = Run();
+  EXPECT_EQ(decision.rows, 1);
+  EXPECT_EQ(decision.rung, 1);
+}
+
 TEST_F(PolicyTest, WhileDrainingNobodyWaitsForCompany) {
   Queue& queue = AddQueue(Affine({1, 2, 4}));
   queue.view.max_delay = absl::Seconds(10);
