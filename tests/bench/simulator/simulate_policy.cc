@@ -86,6 +86,39 @@ void PrintFractions(SimulationOptions options) {
   }
 }
 
+// What it is worth that times are known, and what copies cost.
+void PrintJitter(SimulationOptions options) {
+  struct Model {
+    const char* name;
+    double jitter;
+    double tail;
+    double margin;
+    absl::Duration copy_row;
+  };
+  constexpr absl::Duration kCopyRow = absl::Microseconds(12);  // 150 KB
+  const std::vector<Model> models = {{"0.5 %", 0.005, 0, 0.03, {}},
+                                     {"1 %", 0.01, 0, 0.03, {}},
+                                     {"10 %", 0.1, 0, 0.03, {}},
+                                     {"30 %", 0.3, 0, 0.03, {}},
+                                     {"30 %, margin", 0.3, 0, 0.30, {}},
+                                     {"1 % x3 tail", 0.01, 0.01, 0.03, {}},
+                                     {"1 %, copies", 0.01, 0, 0.03, kCopyRow}};
+  std::printf("\n10 ms Poisson, affine: in time and late, by jitter (v3)\n");
+  for (const Model& model : models) {
+    options.jitter = model.jitter;
+    options.tail = model.tail;
+    options.margin = model.margin;
+    options.copy_row = model.copy_row;
+    std::printf("%-14s", model.name);
+    for (const double load : {0.9, 1.2}) {
+      options.load = load;
+      const SimulationResult result = Simulate(options, *PolicyByName("v3"));
+      std::printf("   load %.1f %.3f %.4f", load, result.in_time, result.late);
+    }
+    std::printf("\n");
+  }
+}
+
 void PrintKnees(SimulationOptions options) {
   const std::vector<Cell> cells = {{10, Process::kPoisson, 0},
                                    {10, Process::kGammaCv2, 0},
@@ -119,6 +152,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   reprise::bench::PrintFractions(options);
+  reprise::bench::PrintJitter(options);
   reprise::bench::PrintKnees(options);
   return 0;
 }

@@ -39,9 +39,9 @@ class Simulation {
 
   SimulationResult Run() {
     while (true) {
-      if (now_ >= busy_until_) Decide();
-      absl::Time next = std::max(busy_until_, now_);
-      if (busy_until_ <= now_) next = ask_again_;
+      if (now_ >= DecideAt()) Decide();
+      absl::Time next = DecideAt();
+      if (next <= now_) next = ask_again_;
       if (next_arrival_ < arrivals_.size()) {
         next = std::min(next, kBegin + arrivals_[next_arrival_]);
       }
@@ -54,6 +54,7 @@ class Simulation {
 
  private:
   static constexpr absl::Time kBegin = absl::UnixEpoch();
+  static constexpr double kTail = 3;
 
   static BatchConfig Config(const SimulationOptions& options) {
     BatchConfig config;
@@ -61,6 +62,18 @@ class Simulation {
     config.slo = options.slo;
     config.max_queue_requests = options.requests;
     return config;
+  }
+
+  // When the next batch is formed: at the end of the one that runs, or so much
+  // before its predicted end as the copy takes.
+  absl::Time DecideAt() const {
+    const absl::Duration lead = Lead();
+    if (lead == absl::ZeroDuration()) return busy_until_;
+    return std::min(busy_until_, std::max(started_, predicted_end_ - lead));
+  }
+  absl::Duration Lead() const {
+    return options_.copy_row *
+           std::min<int64_t>(queue_.rows(), ladder_.back().rows);
   }
 
   void Arrive() {
@@ -92,7 +105,8 @@ class Simulation {
   void Decide() {
     ask_again_ = absl::InfiniteFuture();
     if (queue_.empty()) return;
-    const LaneView lane;
+    const LaneView lane{.free_at = predicted_end_,
+                        .submitted = busy_until_ > now_ ? 1 : 0};
     const QueueView view{.waiting = queue_.waiting(),
                          .rows = queue_.rows(),
                          .oldest = queue_.oldest(),
@@ -102,7 +116,7 @@ class Simulation {
                          .slo = options_.slo,
                          .max_delay = absl::ZeroDuration(),
                          .preferred = {},
-                         .lead = absl::ZeroDuration()};
+                         .lead = Lead()};
     const Decision decision = policy_(
         {.queues = std::span(&view, 1), .lanes = std::span(&lane, 1)}, now_);
     ask_again_ = decision.ask_again;
@@ -128,16 +142,23 @@ class Simulation {
   }
 
   void Launch(const Decision& decision) {
-    const int rows = ladder_[static_cast<size_t>(decision.rung)].rows;
-    std::lognormal_distribution<double> factor(0, options_.jitter);
+    const Rung& rung = ladder_[static_cast<size_t>(decision.rung)];
+    std::lognormal_distribution<double> jitter(0, options_.jitter);
+    double factor = jitter(random_);
+    if (options_.tail > 0 && share_(random_) < options_.tail) factor *= kTail;
     const absl::Duration time =
-        TableTime(options_.table, rows) * factor(random_) + kHostOverhead;
-    busy_until_ = now_ + time;
+        TableTime(options_.table, rung.rows) * factor + kHostOverhead;
+    const absl::Duration copy = options_.copy_row * rung.rows;
+    copies_until_ = std::max(copies_until_, now_) + copy;
+    started_ = std::max(busy_until_, copies_until_);
+    predicted_end_ = started_ + MeanTime(rung);
+    busy_until_ = started_ + time;
     busy_ += time;
     ++batches_;
+    const absl::Time answered = busy_until_ + copy;
     for (const Waiting& waiting : running_) {
-      latencies_.push_back(busy_until_ - waiting.task->arrival);
-      if (busy_until_ > waiting.deadline) ++late_;
+      latencies_.push_back(answered - waiting.task->arrival);
+      if (answered > waiting.deadline) ++late_;
     }
   }
 
@@ -162,6 +183,7 @@ class Simulation {
   const Policy& policy_;
   const Ladder ladder_;
   std::mt19937_64 random_;
+  std::uniform_real_distribution<double> share_{0, 1};
   const BatchConfig config_;
   QueueBounds bounds_;
   BatchQueue queue_;
@@ -169,7 +191,10 @@ class Simulation {
   std::vector<absl::Duration> arrivals_;
   size_t next_arrival_ = 0;
   absl::Time now_ = kBegin;
+  absl::Time started_ = kBegin;  // the last batch
+  absl::Time predicted_end_ = kBegin;
   absl::Time busy_until_ = kBegin;
+  absl::Time copies_until_ = kBegin;
   absl::Time ask_again_ = absl::InfiniteFuture();
   std::vector<Waiting> running_;
   std::vector<absl::Duration> latencies_;
@@ -198,7 +223,9 @@ Ladder TableLadder(const SimulationOptions& options) {
   for (const int rows : options.sizes) {
     const absl::Duration time = TableTime(options.table, rows);
     ladder.push_back(
-        {.rows = rows, .p50 = time, .p999 = time * (1 + options.margin)});
+        {.rows = rows,
+         .p50 = time,
+         .p999 = time * (1 + options.margin) + 2 * options.copy_row * rows});
   }
   return ladder;
 }

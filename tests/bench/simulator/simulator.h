@@ -25,7 +25,11 @@ struct SimulationOptions {
   Process process = Process::kPoisson;
   double load = 0.8;  // arrivals by the capacity of the largest size
   absl::Duration slo = absl::Milliseconds(10);
-  double jitter = 0.01;    // sigma of the log-normal factor on each run's time
+  double jitter = 0.01;  // sigma of the log-normal factor on each run's time
+  double tail = 0;       // share of runs that take three times as long
+  // To copy one row in, and as much to copy one out, beside the runs: a batch
+  // is copied in while the one before it runs. Zero: copies cost nothing.
+  absl::Duration copy_row;
   double margin = 0.03;    // of the table's p99.9 over its p50
   bool admission = false;  // refuse at arrival, too
   int requests = 60'000;
@@ -43,6 +47,7 @@ struct SimulationResult {
 };
 
 absl::Duration TableTime(TimeTable table, int rows);
+// p99.9 has the margin and the copies in it, p50 the run alone.
 Ladder TableLadder(const SimulationOptions& options);
 
 SimulationResult Simulate(const SimulationOptions& options,
