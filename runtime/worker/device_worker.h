@@ -25,7 +25,6 @@ struct WorkerOptions {
   // An execution that takes longer than max(this, 20 x p99.9 of its rung) marks
   // the worker as stuck (readiness ends). Infinite: no watchdog.
   absl::Duration watchdog = absl::Seconds(1);
-  absl::Duration load_step = absl::Milliseconds(5);  // --load-step-ms
 };
 
 // One model version as a worker serves it. `variants` holds, for each prepared

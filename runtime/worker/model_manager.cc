@@ -18,64 +18,12 @@
 #include "runtime/model/loader.h"
 #include "runtime/model/repository.h"
 #include "runtime/worker/load_pipeline.h"
+#include "runtime/worker/manager_options.h"
 #include "runtime/worker/model_table.h"
 #include "runtime/worker/router.h"
 
 namespace reprise {
 namespace {
-
-void CheckPlaces(const ModelManagerOptions& options,
-                 std::vector<std::string>& faults) {
-  const bool single =
-      !options.model_name.empty() || !options.model_path.empty();
-  if (single && (options.model_name.empty() || options.model_path.empty())) {
-    faults.emplace_back("--model-name and --model-path go together");
-  }
-  if (single && !options.repositories.empty()) {
-    faults.emplace_back("either --model-repository or --model-path, not both");
-  }
-  if (!single && options.repositories.empty()) {
-    faults.emplace_back("--model-repository (or --model-path) is missing");
-  }
-  for (const std::string& repository : options.repositories) {
-    const auto folder = ResolveFolder(repository);
-    if (!folder.ok()) {
-      faults.push_back(
-          absl::StrCat("--model-repository: ", folder.status().message()));
-    }
-  }
-}
-
-absl::Status CheckOptions(const ModelManagerOptions& options) {
-  std::vector<std::string> faults;
-  CheckPlaces(options, faults);
-  if (!options.load_models.empty() && options.mode != ControlMode::kExplicit) {
-    faults.emplace_back("--load-model needs --model-control-mode=explicit");
-  }
-  std::vector<std::string> names = options.load_models;
-  if (!options.model_name.empty()) names.push_back(options.model_name);
-  if (!options.config_name.empty()) names.push_back(options.config_name);
-  for (const std::string& name : names) {
-    const absl::Status valid = CheckPathComponent(name);
-    if (!valid.ok()) faults.emplace_back(valid.message());
-  }
-  if (options.mode == ControlMode::kPoll &&
-      options.poll_interval <= absl::ZeroDuration()) {
-    faults.emplace_back("--repository-poll-secs must be positive");
-  }
-  if (options.default_max_batch_size < 1) {
-    faults.emplace_back("--default-max-batch-size must be positive");
-  }
-  if (options.max_queue_requests < 1 || options.max_queue_bytes < 1 ||
-      options.max_message_bytes < 1) {
-    faults.emplace_back("bounds of queues and messages must be positive");
-  }
-  if (options.load_threads < 1) {
-    faults.emplace_back("--model-load-thread-count must be positive");
-  }
-  if (faults.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrJoin(faults, "; "));
-}
 
 bool AreGpus(const std::vector<DeviceWorker*>& workers) {
   return std::any_of(workers.begin(), workers.end(), [](DeviceWorker* worker) {
@@ -108,7 +56,7 @@ class Manager final : public ModelManager {
   absl::Status Offer(const ModelVersion& model, InferTask& task) override
       ABSL_LOCKS_EXCLUDED(mu_);
   void Cancel(const ModelVersion& model, InferTask& task) override;
-  bool Stop(absl::Time deadline) override;
+  StopResult Stop(absl::Time deadline) override;
 
  private:
   // A model to load, and what is to be done with it.
@@ -438,17 +386,18 @@ void Manager::Cancel(const ModelVersion& model, InferTask& task) {
   workers_[static_cast<size_t>(task.route)]->Cancel(model.uid(), task);
 }
 
-bool Manager::Stop(absl::Time deadline) {
+StopResult Manager::Stop(absl::Time deadline) {
   table_.Close();
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
   }
-  bool clean = true;
+  StopResult result;
   for (DeviceWorker* worker : workers_) {
-    clean = worker->Stop(deadline) && clean;
+    result.all_answered = worker->Stop(deadline) && result.all_answered;
   }
-  return table_.AwaitIdle(clock_, deadline) && clean;
+  result.loads_ended = table_.AwaitIdle(clock_, deadline);
+  return result;
 }
 
 void Manager::Poll() {
@@ -532,7 +481,7 @@ void Manager::EndPolling() {
 absl::StatusOr<std::unique_ptr<ModelManager>> ModelManager::Create(
     ModelManagerOptions options, std::vector<DeviceWorker*> workers,
     Registry& registry, Clock& clock, prometheus::Registry& metrics) {
-  REPRISE_RETURN_IF_ERROR(CheckOptions(options));
+  REPRISE_RETURN_IF_ERROR(CheckManagerOptions(options));
   if (workers.empty()) {
     return absl::InvalidArgumentError("a model manager needs a worker");
   }

@@ -18,32 +18,20 @@
 #include "runtime/batch/infer_task.h"
 #include "runtime/model/registry.h"
 #include "runtime/worker/device_worker.h"
+#include "runtime/worker/manager_options.h"
 
 namespace reprise {
-
-enum class ControlMode { kNone, kExplicit, kPoll };
-
-struct ModelManagerOptions {
-  std::vector<std::string> repositories;  // --model-repository, repeatable
-  std::string model_name;                 // --model-name with --model-path:
-  std::string model_path;                 //   one model in any KServe layout
-  ControlMode mode = ControlMode::kNone;
-  std::vector<std::string> load_models;  // --load-model; "*" means all
-  absl::Duration poll_interval = absl::Seconds(15);  // --repository-poll-secs
-  std::string config_name;                           // --model-config-name
-  bool strict_config = false;  // --disable-auto-complete-config
-  bool strict_readiness = true;
-  int default_max_batch_size = 32;
-  int64_t max_queue_requests = 1024;
-  int64_t max_queue_bytes = int64_t{256} << 20;
-  int64_t max_message_bytes = int64_t{256} << 20;
-  int load_threads = 1;  // --model-load-thread-count
-};
 
 // What RepositoryModelLoad may bring along.
 struct LoadOverrides {
   std::optional<std::string> config_json;
   std::map<std::string, std::string> files;  // "1/model.onnx" -> content
+};
+
+// How a manager's work ended.
+struct StopResult {
+  bool all_answered = true;  // nothing accepted was given up
+  bool loads_ended = true;   // no load or unload is under way any more
 };
 
 // Threads: any. Load and Unload block (a load takes seconds): never call them
@@ -89,9 +77,9 @@ class ModelManager {
   virtual void Cancel(const ModelVersion& model, InferTask& task) = 0;
 
   // No more loads or polls; then the workers are stopped (DeviceWorker::Stop).
-  // Returns whether they and the loads under way ended in time. The manager may
-  // be destroyed when LoadAtStart, Load and Unload have returned.
-  virtual bool Stop(absl::Time deadline) = 0;
+  // Waits for them and for the loads under way, until `deadline`. The manager
+  // may be destroyed when LoadAtStart, Load and Unload have returned.
+  virtual StopResult Stop(absl::Time deadline) = 0;
 };
 
 }  // namespace reprise
