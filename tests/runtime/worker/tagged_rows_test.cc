@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -36,9 +37,9 @@ using ::reprise::testing::TestSignature;
 
 constexpr int kThreads = 4;
 constexpr int kCallersPerThread = 16;
-constexpr int kRequestsPerThread = 25'000;
-constexpr int kMaxRows = 16;
-constexpr int64_t kRowsPerId = 32;  // a row's tag is id * kRowsPerId + row
+constexpr int kMaxRows = 32;
+constexpr int64_t kRowsPerId = kMaxRows;  // a row's tag is id * this + row
+constexpr int kOneIn = 10;  // is cancelled; and as many have a timeout
 
 // What is known of each request, by id.
 enum Fate : uint8_t { kPending, kReachedDevice, kLeftUnrun };
@@ -46,7 +47,8 @@ enum Fate : uint8_t { kPending, kReachedDevice, kLeftUnrun };
 struct Version {
   explicit Version(uint64_t number)
       : uid(number),
-        model(number, TestConfig({1, 2, 4, 8, 16, 32}), TestSignature(32)) {}
+        model(number, TestConfig({1, 2, 4, 8, 16, kMaxRows}),
+              TestSignature(kMaxRows)) {}
   const uint64_t uid;
   TestModel model;
   Gate gate;  // its requests that are not answered
@@ -75,6 +77,7 @@ struct Counters {
   std::atomic<int> expired{0};
   std::atomic<int> cancelled{0};
   std::atomic<int> refused{0};
+  std::atomic<int> cancels{0};  // of those that waited or ran
   std::atomic<int> other{0};
   std::atomic<int> wrong_rows{0};
   std::atomic<int> unrun_on_device{0};
@@ -101,6 +104,7 @@ class Caller final : public InferTask {
     bytes = inputs[0].bytes;
     queue_limit = absl::InfiniteFuture();
     timeout_us = 0;
+    cancel_asked = false;
     arrival = RealClock::Get().Now();
   }
 
@@ -114,6 +118,7 @@ class Caller final : public InferTask {
     {
       absl::MutexLock lock(&mu_);
       if (!busy) ++counters_.twice;
+      if (cancel_asked) ++counters_.cancels;
       output = std::move(kept);
       busy = false;
     }
@@ -122,6 +127,8 @@ class Caller final : public InferTask {
 
   // Guarded by the thread's mutex.
   bool busy = false;
+  bool cancel_asked = false;
+  uint64_t uid = 0;  // of `version`
   BatchOutput output;
 
   std::shared_ptr<Version> version;  // while it is not answered
@@ -160,11 +167,13 @@ class Caller final : public InferTask {
 class CallingThread {
  public:
   CallingThread(DeviceWorker& worker, Current& current, Counters& counters,
-                std::vector<std::atomic<uint8_t>>& fates, int index)
+                std::vector<std::atomic<uint8_t>>& fates, int index,
+                int requests)
       : worker_(worker),
         current_(current),
         counters_(counters),
-        next_id_(int64_t{index} * kRequestsPerThread),
+        requests_(requests),
+        next_id_(int64_t{index} * requests),
         random_(static_cast<uint64_t>(index) + 7) {
     for (int i = 0; i < kCallersPerThread; ++i) {
       callers_.push_back(std::make_unique<Caller>(mu_, counters, fates));
@@ -172,21 +181,24 @@ class CallingThread {
   }
 
   void Run() {
-    for (int sent = 0; sent < kRequestsPerThread; ++sent) {
+    for (int sent = 0; sent < requests_; ++sent) {
       Caller& caller = AwaitFree();
       const uint64_t uid = Pin(caller);
       caller.Prepare(next_id_++, static_cast<int>(Below(kMaxRows)) + 1);
-      if (Below(10) == 0) {
+      if (Below(kOneIn) == 0) {
         const absl::Duration timeout =
-            absl::Microseconds(50 + static_cast<int64_t>(Below(4950)));
+            absl::Microseconds(50 + static_cast<int64_t>(Below(4951)));
         caller.timeout_us = absl::ToInt64Microseconds(timeout);
         caller.queue_limit = caller.arrival + timeout;
       }
       {
         absl::MutexLock lock(&mu_);
         caller.busy = true;
+        caller.uid = uid;
       }
       Send(caller, uid);
+      cancels_due_ += Below(kOneIn) == 0;
+      while (cancels_due_ > 0 && CancelOne()) --cancels_due_;
     }
     absl::MutexLock lock(&mu_, absl::Condition(this, &CallingThread::AllFree));
   }
@@ -220,7 +232,25 @@ class CallingThread {
       caller.busy = false;
       return;
     }
-    if (Below(10) == 0) worker_.Cancel(uid, *callers_[Below(16)]);
+  }
+
+  // One that waits or runs, at random; whether there was one.
+  bool CancelOne() {
+    Caller* chosen = nullptr;
+    uint64_t uid = 0;
+    {
+      absl::MutexLock lock(&mu_);
+      const size_t from = Below(callers_.size());
+      for (size_t i = 0; i < callers_.size() && chosen == nullptr; ++i) {
+        Caller& caller = *callers_[(from + i) % callers_.size()];
+        if (caller.busy && !caller.cancel_asked) chosen = &caller;
+      }
+      if (chosen == nullptr) return false;
+      chosen->cancel_asked = true;
+      uid = chosen->uid;
+    }
+    worker_.Cancel(uid, *chosen);
+    return true;
   }
 
   // A caller that has its answer; its output is dropped only now, as that of a
@@ -253,8 +283,10 @@ class CallingThread {
   DeviceWorker& worker_;
   Current& current_;
   Counters& counters_;
+  const int requests_;
   int64_t next_id_;
   std::mt19937_64 random_;
+  int cancels_due_ = 0;
   absl::Mutex mu_;
   std::vector<std::unique_ptr<Caller>> callers_;
   size_t last_ = 0;
@@ -274,8 +306,84 @@ void CheckLaunch(const FakeLaunch& launch, Counters& counters,
   }
 }
 
-TEST(TaggedRowsTest, EveryRowIsItsOwnAndEveryRequestIsAnsweredOnce) {
-  std::vector<std::atomic<uint8_t>> fates(kThreads * kRequestsPerThread);
+// Swaps the version that is served, every `period`, until told to stop.
+class Reloader {
+ public:
+  Reloader(DeviceWorker& worker, FakeDevice& fake, Current& current,
+           absl::Duration period)
+      : worker_(worker), fake_(fake), current_(current), period_(period) {
+    auto first = std::make_shared<Version>(1);
+    worker_.Add(first->model.Make(fake_));
+    current_.Set(std::move(first));
+    thread_ = Thread("reloader", [this] { Run(); });
+  }
+
+  // Returns how often it has reloaded.
+  int Stop() {
+    {
+      absl::MutexLock lock(&mu_);
+      finished_ = true;
+    }
+    thread_.Join();
+    return reloads_;
+  }
+
+ private:
+  void Run() {
+    RealClock& clock = RealClock::Get();
+    while (true) {
+      {
+        absl::MutexLock lock(&mu_);
+        if (clock.Await(mu_, absl::Condition(&finished_),
+                        clock.Now() + period_)) {
+          return;
+        }
+      }
+      auto next =
+          std::make_shared<Version>(static_cast<uint64_t>(reloads_) + 2);
+      worker_.Add(next->model.Make(fake_));
+      const std::shared_ptr<Version> old = current_.Set(std::move(next));
+      old->gate.Close();
+      old->gate.Drain(clock, absl::InfiniteFuture());
+      worker_.Remove(old->uid);
+      ++reloads_;
+    }
+  }
+
+  DeviceWorker& worker_;
+  FakeDevice& fake_;
+  Current& current_;
+  const absl::Duration period_;
+  int reloads_ = 0;
+  absl::Mutex mu_;
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;
+  Thread thread_;
+};
+
+void ExpectNothingIsLeft(const FakeDevice& fake) {
+  EXPECT_EQ(fake.slots_out(), 0);
+  EXPECT_EQ(fake.live_executables(), 0);
+  EXPECT_EQ(fake.live_models(), 0);
+  EXPECT_EQ(fake.wrong_thread_calls(), 0);
+}
+
+void ExpectEachOnce(const Counters& counters, int requests) {
+  EXPECT_EQ(counters.wrong_rows, 0);
+  EXPECT_EQ(counters.unrun_on_device, 0);
+  EXPECT_EQ(counters.bad_padding, 0);
+  EXPECT_EQ(counters.twice, 0);
+  EXPECT_EQ(counters.other, 0);
+  EXPECT_EQ(
+      counters.ok + counters.expired + counters.cancelled + counters.refused,
+      requests);
+  EXPECT_GT(counters.expired, 0);
+  EXPECT_GT(counters.cancelled, 0);
+  EXPECT_GT(counters.cancels, requests / kOneIn * 9 / 10);
+}
+
+void CallAndReload(int requests_per_thread, absl::Duration reload_period) {
+  const int requests = kThreads * requests_per_thread;
+  std::vector<std::atomic<uint8_t>> fates(static_cast<size_t>(requests));
   Counters counters;
   FakeDevice fake(
       RealClock::Get(),
@@ -285,63 +393,45 @@ TEST(TaggedRowsTest, EveryRowIsItsOwnAndEveryRequestIsAnsweredOnce) {
   fake.OnLaunch(
       [&](const FakeLaunch& launch) { CheckLaunch(launch, counters, fates); });
   prometheus::Registry registry;
-  auto created =
+  auto worker =
       DeviceWorker::Create(fake.factory(), {}, RealClock::Get(), registry);
-  ASSERT_THAT(created, IsOk());
-  DeviceWorker& worker = **created;
-
+  ASSERT_THAT(worker, IsOk());
   Current current;
-  auto first = std::make_shared<Version>(1);
-  worker.Add(first->model.Make(fake));
-  current.Set(first);
-  std::atomic<bool> finished{false};
-  int reloads = 0;
+  Reloader reloader(**worker, fake, current, reload_period);
   std::vector<std::unique_ptr<CallingThread>> callers;
   for (int i = 0; i < kThreads; ++i) {
-    callers.push_back(
-        std::make_unique<CallingThread>(worker, current, counters, fates, i));
+    callers.push_back(std::make_unique<CallingThread>(
+        **worker, current, counters, fates, i, requests_per_thread));
   }
   {
-    Thread reloader("reloader", [&] {
-      while (!finished) {
-        auto next =
-            std::make_shared<Version>(static_cast<uint64_t>(reloads) + 2);
-        worker.Add(next->model.Make(fake));
-        const std::shared_ptr<Version> old = current.Set(next);
-        old->gate.Close();
-        old->gate.Drain(RealClock::Get(), absl::InfiniteFuture());
-        worker.Remove(old->uid);
-        ++reloads;
-      }
-    });
     std::vector<Thread> threads;
     for (const auto& caller : callers) {
       threads.emplace_back("caller", [&caller] { caller->Run(); });
     }
-    threads.clear();  // joins
-    for (const auto& caller : callers) caller->DropOutputs();
-    finished = true;
-  }
+  }  // joined
+  for (const auto& caller : callers) caller->DropOutputs();
+  const int reloads = reloader.Stop();
   callers.clear();
-  EXPECT_TRUE(worker.Stop(absl::InfiniteFuture()));
-  created->reset();
+  EXPECT_TRUE((*worker)->Stop(absl::InfiniteFuture()));
+  worker->reset();
 
-  EXPECT_EQ(counters.wrong_rows, 0);
-  EXPECT_EQ(counters.unrun_on_device, 0);
-  EXPECT_EQ(counters.bad_padding, 0);
-  EXPECT_EQ(counters.twice, 0);
-  EXPECT_EQ(counters.other, 0);
-  EXPECT_EQ(
-      counters.ok + counters.expired + counters.cancelled + counters.refused,
-      kThreads * kRequestsPerThread);
-  EXPECT_GT(counters.expired, 0);
-  EXPECT_GT(counters.cancelled, 0);
+  ExpectEachOnce(counters, requests);
+  ExpectNothingIsLeft(fake);
   EXPECT_GT(reloads, 0);
-  EXPECT_EQ(fake.slots_out(), 0);
-  EXPECT_EQ(fake.live_executables(), 0);
-  EXPECT_EQ(fake.live_models(), 0);
-  EXPECT_EQ(fake.wrong_thread_calls(), 0);
-  RecordProperty("reloads", reloads);
+  std::printf(
+      "%d requests: %d answered, %d expired, %d cancelled, %d refused; "
+      "%d cancels, %d reloads\n",
+      requests, counters.ok.load(), counters.expired.load(),
+      counters.cancelled.load(), counters.refused.load(),
+      counters.cancels.load(), reloads);
+}
+
+TEST(TaggedRowsTest, EveryRowIsItsOwnWhileOneReloadFollowsAnother) {
+  CallAndReload(4'000, absl::ZeroDuration());
+}
+
+TEST(TaggedRowsTest, EveryRowIsItsOwnWithAReloadEverySecond) {
+  CallAndReload(25'000, absl::Seconds(1));
 }
 
 }  // namespace
