@@ -58,10 +58,7 @@ class StartResult {
   explicit StartResult(bool exit_on_error) : exit_on_error_(exit_on_error) {}
 
   void Report(const absl::Status& status) {
-    if (status.ok()) {
-      LogInfo("models loaded");
-      return;
-    }
+    if (status.ok()) return;  // the manager has said so
     for (const absl::string_view line :
          absl::StrSplit(status.message(), '\n')) {
       LogError(absl::StrCat("model not loaded: ", line));

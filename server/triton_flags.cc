@@ -1,6 +1,7 @@
 #include "server/triton_flags.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -32,6 +33,67 @@ constexpr char kNoVertex[] = "Vertex AI's endpoint is not served";
 constexpr char kNoRestriction[] =
     "groups of calls cannot be restricted; it would protect nothing";
 
+constexpr TritonFlag kFlags[] = {
+    // HTTP, which is never served.
+    Fixed("allow-http", "false", kNoHttp),
+    Ignored("http-address"),
+    Ignored("http-port"),
+    Ignored("http-thread-count"),
+    Ignored("http-max-input-size"),
+    Ignored("http-header-forward-pattern"),
+    IgnoredSwitch("reuse-http-port"),
+    Refused("http-restricted-api", kNoRestriction),
+    // gRPC, which is always.
+    Fixed("allow-grpc", "true", "gRPC is the only way in"),
+    Ignored("grpc-header-forward-pattern"),
+    Ignored("grpc-infer-allocation-pool-size"),
+    Ignored("grpc-infer-response-compression-level"),
+    IgnoredSwitch("reuse-grpc-port"),
+    Refused("grpc-restricted-protocol", kNoRestriction),
+    Fixed("allow-client-shm", "false", "shared memory is not served"),
+    // Clouds.
+    Fixed("allow-sagemaker", "false", kNoSageMaker),
+    Refused("sagemaker-port", kNoSageMaker),
+    Refused("sagemaker-safe-port-range", kNoSageMaker),
+    Refused("sagemaker-thread-count", kNoSageMaker),
+    Fixed("allow-vertex-ai", "false", kNoVertex),
+    Refused("vertex-ai-port", kNoVertex),
+    Refused("vertex-ai-thread-count", kNoVertex),
+    Refused("vertex-ai-default-model", kNoVertex),
+    // Metrics, traces.
+    IgnoredSwitch("allow-cpu-metrics"),
+    IgnoredSwitch("allow-gpu-metrics"),
+    Ignored("metrics-config"),
+    Ignored("metrics-interval-ms"),
+    Ignored("trace-config"),
+    Ignored("trace-count"),
+    Ignored("trace-file"),
+    Ignored("trace-level"),
+    Ignored("trace-log-frequency"),
+    Ignored("trace-rate"),
+    // Models, backends, memory.
+    Fixed("model-namespacing", "false",
+          "a model's name is unique over all repositories"),
+    Ignored("backend-config"),
+    Ignored("backend-directory"),
+    Ignored("buffer-manager-thread-count"),
+    Ignored("cache-config"),
+    Ignored("cache-directory"),
+    Ignored("cuda-memory-pool-byte-size"),
+    Ignored("cuda-virtual-address-size"),
+    IgnoredSwitch("enable-peer-access"),
+    Ignored("host-policy"),
+    Ignored("id"),
+    Ignored("min-supported-compute-capability"),
+    Ignored("model-load-gpu-limit"),
+    Ignored("model-load-retry-count"),
+    Ignored("pinned-memory-pool-byte-size"),
+    Ignored("rate-limit"),
+    Ignored("rate-limit-resource"),
+    Ignored("repoagent-directory"),
+    Ignored("response-cache-byte-size"),
+};
+
 std::vector<TritonFlag> Sorted(std::vector<TritonFlag> flags) {
   std::sort(flags.begin(), flags.end(),
             [](const TritonFlag& a, const TritonFlag& b) {
@@ -49,66 +111,8 @@ std::string Form(const TritonFlag& flag, absl::string_view value) {
 }  // namespace
 
 const std::vector<TritonFlag>& TritonFlags() {
-  static const auto* const flags = new std::vector<TritonFlag>(Sorted({
-      // HTTP, which is never served.
-      Fixed("allow-http", "false", kNoHttp),
-      Ignored("http-address"),
-      Ignored("http-port"),
-      Ignored("http-thread-count"),
-      Ignored("http-max-input-size"),
-      Ignored("http-header-forward-pattern"),
-      IgnoredSwitch("reuse-http-port"),
-      Refused("http-restricted-api", kNoRestriction),
-      // gRPC, which is always.
-      Fixed("allow-grpc", "true", "gRPC is the only way in"),
-      Ignored("grpc-header-forward-pattern"),
-      Ignored("grpc-infer-allocation-pool-size"),
-      Ignored("grpc-infer-response-compression-level"),
-      IgnoredSwitch("reuse-grpc-port"),
-      Refused("grpc-restricted-protocol", kNoRestriction),
-      Fixed("allow-client-shm", "false", "shared memory is not served"),
-      // Clouds.
-      Fixed("allow-sagemaker", "false", kNoSageMaker),
-      Refused("sagemaker-port", kNoSageMaker),
-      Refused("sagemaker-safe-port-range", kNoSageMaker),
-      Refused("sagemaker-thread-count", kNoSageMaker),
-      Fixed("allow-vertex-ai", "false", kNoVertex),
-      Refused("vertex-ai-port", kNoVertex),
-      Refused("vertex-ai-thread-count", kNoVertex),
-      Refused("vertex-ai-default-model", kNoVertex),
-      // Metrics, traces.
-      IgnoredSwitch("allow-cpu-metrics"),
-      IgnoredSwitch("allow-gpu-metrics"),
-      Ignored("metrics-config"),
-      Ignored("metrics-interval-ms"),
-      Ignored("trace-config"),
-      Ignored("trace-count"),
-      Ignored("trace-file"),
-      Ignored("trace-level"),
-      Ignored("trace-log-frequency"),
-      Ignored("trace-rate"),
-      // Models, backends, memory.
-      Fixed("model-namespacing", "false",
-            "a model's name is unique over all repositories"),
-      Ignored("backend-config"),
-      Ignored("backend-directory"),
-      Ignored("buffer-manager-thread-count"),
-      Ignored("cache-config"),
-      Ignored("cache-directory"),
-      Ignored("cuda-memory-pool-byte-size"),
-      Ignored("cuda-virtual-address-size"),
-      IgnoredSwitch("enable-peer-access"),
-      Ignored("host-policy"),
-      Ignored("id"),
-      Ignored("min-supported-compute-capability"),
-      Ignored("model-load-gpu-limit"),
-      Ignored("model-load-retry-count"),
-      Ignored("pinned-memory-pool-byte-size"),
-      Ignored("rate-limit"),
-      Ignored("rate-limit-resource"),
-      Ignored("repoagent-directory"),
-      Ignored("response-cache-byte-size"),
-  }));
+  static const auto* const flags = new std::vector<TritonFlag>(
+      Sorted({std::begin(kFlags), std::end(kFlags)}));
   return *flags;
 }
 
