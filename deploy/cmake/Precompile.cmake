@@ -1,11 +1,11 @@
 # Precompiled headers, for builds that start from nothing and have no ccache
 # (the two do not go together). Whether each file includes all that it uses
 # shows in the builds without them.
-option(REPRISE_PRECOMPILE "Precompiled headers, and -O1 for the tests' own code" OFF)
+option(REPRISE_PRECOMPILE "Precompiled headers; the tests' own code is not optimised" OFF)
 if(REPRISE_PRECOMPILE)
   # gRPC's targets bring -pthread, and a header must be compiled as its users
   # are; a target that still differs compiles without it, with a warning.
-  add_compile_options(-pthread -Wno-error=invalid-pch)
+  add_compile_options(-pthread $<$<CXX_COMPILER_ID:GNU>:-Wno-error=invalid-pch>)
 endif()
 
 # reprise_precompile(TARGET library|test DEPS...) lets TARGET use the headers of
@@ -27,7 +27,7 @@ function(reprise_precompile target kind)
   if(kind STREQUAL test)
     list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
     list(APPEND needs GTest::gmock)
-    target_compile_options(${target} PRIVATE -O1)
+    target_compile_options(${target} PRIVATE -O0)
   endif()
   if("${ARGN}" MATCHES "reprise::(grpc_proto|client|server)")
     list(APPEND headers <grpcpp/grpcpp.h> "<proto/grpc_service.grpc.pb.h>")
@@ -42,7 +42,7 @@ function(reprise_precompile target kind)
     target_link_libraries(reprise_${name} PRIVATE ${needs})
     target_precompile_headers(reprise_${name} PRIVATE ${headers})
     if(kind STREQUAL test)
-      target_compile_options(reprise_${name} PRIVATE -O1)
+      target_compile_options(reprise_${name} PRIVATE -O0)
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM reprise_${name})
