@@ -47,14 +47,22 @@ int BatchRun::live_rows() const {
   return end;
 }
 
-void BatchRun::PadHoles() {
-  const auto live =
-      std::find_if(members.begin(), members.end(),
-                   [](const Member& member) { return member.live; });
-  if (live == members.end()) return;
+void BatchRun::NoteHoles() {
+  holes_.clear();
+  bool any_live = false;
   for (const Member& member : members) {
-    if (member.live) continue;
-    RepeatRow(buffers, live->first_row, member.first_row, member.waiting.rows);
+    if (!member.live) {
+      holes_.push_back({member.first_row, member.waiting.rows});
+    } else if (!std::exchange(any_live, true)) {
+      live_row_ = member.first_row;
+    }
+  }
+  if (!any_live) holes_.clear();
+}
+
+void BatchRun::PadHoles() {
+  for (const Hole& hole : holes_) {
+    RepeatRow(buffers, live_row_, hole.first_row, hole.rows);
   }
 }
 

@@ -56,7 +56,10 @@ class BatchRun final : public BatchResult {
   int live_members() const;
   // Rows up to the end of the last live request.
   int live_rows() const;
-  // Replaces the rows of those that left by copies of a live one.
+  // Notes the rows of those that have left, for PadHoles.
+  void NoteHoles();
+  // Replaces the rows that were noted by copies of a live one. Looks at no
+  // member: they may be answered meanwhile.
   void PadHoles();
 
   const Signature& signature() const override {
@@ -90,7 +93,14 @@ class BatchRun final : public BatchResult {
   absl::Time computed;
 
  private:
+  struct Hole {
+    int first_row = 0;
+    int rows = 0;
+  };
+
   Owner& owner_;
+  std::vector<Hole> holes_;
+  int live_row_ = 0;  // what holes are filled with
   std::atomic<int> shares_{0};
 };
 

@@ -239,6 +239,10 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
   Variant& variant = **found;
   // A variant for which nobody waits after all is forgotten by the loader.
   effects.build = !variant.ready() && !variant.building;
+  if (variant.ready() && !variant.HasRoom(task.rows)) {
+    const absl::Status wanted = WantRungs(variant, task.rows, effects);
+    if (!wanted.ok()) return Annotate(wanted, served.text);
+  }
   const absl::Time now = clock_.Now();
   const absl::Status admitted = Admitted(variant, task, now);
   if (!admitted.ok()) return Annotate(admitted, served.text);
@@ -285,14 +289,15 @@ bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
   const int64_t after = queue.rows();
   const int64_t before = after - task.rows;
   const int64_t full = variant.ladder.back().rows;
+  const bool fills = before < full && full <= after;
   const bool first_come = queue.waiting().front().level == 0;
-  if (before < full && full <= after && first_come && !batch.slo.has_value()) {
+  if (fills && first_come && !batch.slo.has_value()) {
     return true;  // it is gathered while another runs
   }
   if (decide_after_ > now) return false;  // the worker's timer is set for it
   if (queue.waiting().front().task == &task) return true;
   if (batch.max_queue_delay <= absl::ZeroDuration()) return false;
-  if (batch.slo.has_value()) return true;
+  if (fills || batch.slo.has_value()) return true;
   return std::any_of(batch.preferred_sizes.begin(), batch.preferred_sizes.end(),
                      [&](int size) { return before < size && size <= after; });
 }
@@ -333,7 +338,7 @@ int64_t WorkerImpl::Answer(EndedTasks& ended) {
 }
 
 void WorkerImpl::Cancel(uint64_t uid, InferTask& task) {
-  bool wake = false;
+  Effects effects;
   EndedTasks ended;
   {
     absl::MutexLock lock(&mu_);
@@ -345,14 +350,20 @@ void WorkerImpl::Cancel(uint64_t uid, InferTask& task) {
       const auto waiting = variant->queue.Remove(task);
       if (!waiting.has_value()) continue;
       End(*waiting, status, ended);
+      // Those that were not shown behind it may run, and its variant may be
+      // idle now, or needed later than one that is to be made.
+      const bool hides = served.batch().preserve_ordering || variant->partial;
+      if (hides) effects.wake = Notify();
+      effects.build = room_wanted_;
       break;
     }
     if (ended.empty() && LeaveBatch(served, &task, status, ended)) {
-      wake = Notify();  // a staged batch may have lost its last request
+      effects.wake = Notify();  // a staged batch may have lost its last request
     }
     ShowQueue(served);
   }
-  WakeDevice(wake);
+  WakeDevice(effects.wake);
+  if (effects.build) RequestBuilds();
   if (ended.empty()) return;
   const int64_t answered = Answer(ended);
   absl::MutexLock lock(&mu_);

@@ -1,6 +1,8 @@
 #include "runtime/worker/served.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/batch/policy.h"
@@ -14,6 +16,12 @@ void Variant::SetLadder(const Ladder& table) {
   ladder = table;
   const Capacity capacity = CapacityAt(ladder, served.batch().slo);
   row_cost = absl::Seconds(1 / capacity.rows_per_second);
+}
+
+bool Variant::WantsRungs() const {
+  const std::span<const Waiting> waiting = queue.waiting();
+  return std::any_of(waiting.begin(), waiting.end(),
+                     [&](const Waiting& one) { return !HasRoom(one.rows); });
 }
 
 Served::Served(const ModelVersion& version, WorkerMetrics& metrics_of)

@@ -21,7 +21,15 @@ namespace reprise {
 
 struct Served;
 
-// One variant: its queue, and its executables once it is prepared.
+// Executables, one a lane, and the series of their rungs.
+struct Prepared {
+  std::vector<std::unique_ptr<Executable>> lanes;
+  std::unique_ptr<VariantMetrics> metrics;
+};
+
+// One variant: its queue, and its executables once it is prepared. One that is
+// made on demand is ready when the rung that was needed first is prepared, on
+// one lane; the whole ladder follows and is taken over between two batches.
 //
 // Threads: all guarded by the worker's mutex; the executables are used on the
 // worker's thread, without it.
@@ -29,6 +37,10 @@ struct Variant {
   Variant(Served& of, VariantKey values);
 
   bool ready() const { return !lanes.empty(); }
+  // Whether a request of so many rows can run on it as it is.
+  bool HasRoom(int rows) const { return ready() && rows <= ladder.back().rows; }
+  // Whether somebody waits for a rung that is not prepared.
+  bool WantsRungs() const;
   // Takes over the ladder, and what follows from it.
   void SetLadder(const Ladder& table);
 
@@ -41,7 +53,13 @@ struct Variant {
   std::unique_ptr<VariantMetrics> metrics;
   bool pinned = false;    // the configuration's: never evicted
   bool building = false;  // Prepare runs
-  int runs = 0;           // batches whose slot is still held
+  bool partial = false;   // the rest of its ladder is to be prepared
+  absl::Status rest;      // why that was not possible, if it was not
+  Prepared next;          // its whole ladder, not yet taken over
+  // What `next` has replaced, and the batches whose slot is still held there.
+  std::vector<std::unique_ptr<Executable>> retired;
+  int retired_runs = 0;
+  int runs = 0;  // batches whose slot is still held
   absl::Time last_run = absl::InfinitePast();
 };
 

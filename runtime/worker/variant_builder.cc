@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/base/status_macros.h"
 #include "runtime/worker/worker_impl.h"
 
 namespace reprise {
@@ -48,56 +50,91 @@ void WorkerImpl::Build() {
 }
 
 // The variant for which somebody has waited longest and for which there is
-// room; forgets those for which nobody waits any more.
+// room; forgets those for which nobody waits any more. Without one, a variant
+// that has only the rung that was needed first.
 Variant* WorkerImpl::NextToBuild() {
   std::vector<Variant*> wanted;
+  Variant* partial = nullptr;
   for (size_t i = 0; i < variants_.size();) {
     Variant* variant = variants_[i];
-    const bool pending = !variant->ready() && !variant->building;
-    if (pending && variant->queue.empty()) {
+    if (!variant->ready() && !variant->building && variant->queue.empty()) {
       Erase(*variant);
       continue;
     }
-    if (pending && !variant->served.removing) wanted.push_back(variant);
     ++i;
+    if (variant->building || variant->served.removing) continue;
+    if (variant->partial) partial = variant;
+    const bool pending = !variant->ready();
+    if (pending || (variant->partial && variant->WantsRungs())) {
+      wanted.push_back(variant);
+    }
   }
-  std::sort(wanted.begin(), wanted.end(), [](Variant* a, Variant* b) {
+  std::stable_sort(wanted.begin(), wanted.end(), [](Variant* a, Variant* b) {
     return a->queue.oldest() < b->queue.oldest();
   });
   room_wanted_ = false;
+  Variant* next = nullptr;
   for (Variant* variant : wanted) {
-    if (!MakeRoom(variant->served)) {
-      room_wanted_ = true;
-      continue;
+    if (variant->ready() || MakeRoom(*variant)) {
+      next = variant;
+      break;
     }
-    variant->building = true;
-    variant->served.building = true;
-    return variant;
+    room_wanted_ = true;
   }
-  return nullptr;
+  if (next == nullptr) next = partial;
+  if (next != nullptr) next->building = next->served.building = true;
+  return next;
 }
 
 // At most max_variants of a model exist; the least recently used idle one that
-// was made on demand leaves for a new one.
-bool WorkerImpl::MakeRoom(Served& served) {
+// was made on demand leaves for a new one. Where replies keep the order of
+// arrival, one whose requests all came after those that `wanted` is for cannot
+// run before it: it leaves too, the one that is needed last, and its requests
+// wait until it is made again.
+bool WorkerImpl::MakeRoom(const Variant& wanted) {
+  Served& served = wanted.served;
   int made = 0;
-  Variant* oldest = nullptr;
+  Variant* idle = nullptr;
+  Variant* later = nullptr;
+  const auto first = [](const Variant& variant) {
+    return variant.queue.waiting().front().sequence;
+  };
   for (const std::unique_ptr<Variant>& variant : served.variants) {
     if (!variant->ready()) continue;
     ++made;
-    const bool idle = variant->runs == 0 && variant->queue.empty();
-    if (variant->pinned || !idle) continue;
-    if (oldest == nullptr || variant->last_run < oldest->last_run) {
-      oldest = variant.get();
+    if (variant->pinned || variant->runs > 0) continue;
+    if (variant->queue.empty()) {
+      if (idle == nullptr || variant->last_run < idle->last_run) {
+        idle = variant.get();
+      }
+    } else if (served.batch().preserve_ordering &&
+               first(*variant) > first(wanted) &&
+               (later == nullptr || first(*variant) > first(*later))) {
+      later = variant.get();
     }
   }
   if (made < served.batch().max_variants) return true;
-  if (oldest == nullptr) return false;
-  doomed_.push_back({.metrics = std::move(oldest->metrics),
-                     .executables = std::move(oldest->lanes),
-                     .served = nullptr});
-  Erase(*oldest);
-  return true;
+  if (idle != nullptr) {
+    Strip(*idle);
+    Erase(*idle);
+    return true;
+  }
+  if (later != nullptr) Strip(*later);
+  return later != nullptr;
+}
+
+// Takes away all that is prepared of a variant that nothing runs on.
+void WorkerImpl::Strip(Variant& variant) {
+  Doom({.lanes = std::exchange(variant.lanes, {}),
+        .metrics = std::move(variant.metrics)});
+  if (!variant.next.lanes.empty()) Doom(std::exchange(variant.next, {}));
+  variant.ladder.clear();
+  variant.partial = false;
+  variant.rest = absl::OkStatus();
+}
+
+void WorkerImpl::Doom(Prepared prepared) {
+  doomed_.push_back({.prepared = std::move(prepared), .served = nullptr});
 }
 
 void WorkerImpl::Erase(Variant& variant) {
@@ -112,58 +149,95 @@ bool WorkerImpl::NothingDoomed() const {
   return doomed_.empty() && !destroying_;
 }
 
+// First the rung that the largest waiting request needs, on one lane, so that
+// it is answered soon; then the whole ladder on all lanes.
+WorkerImpl::BuildPlan WorkerImpl::PlanBuild(const Variant& variant) const {
+  const std::vector<int>& ladder = variant.served.model->config().ladder;
+  if (variant.ready() || ladder.size() < 2) {
+    return {.sizes = ladder, .lanes = variant.served.lane_count};
+  }
+  int rows = 1;
+  for (const Waiting& waiting : variant.queue.waiting()) {
+    rows = std::max(rows, waiting.rows);
+  }
+  const auto rung = std::lower_bound(ladder.begin(), ladder.end() - 1, rows);
+  return {.sizes = {*rung}, .lanes = 1, .partial = true};
+}
+
+absl::Status WorkerImpl::Prepare(const Variant& variant, const BuildPlan& plan,
+                                 Prepared& made) {
+  Served& served = variant.served;
+  for (int lane = 0; lane < plan.lanes; ++lane) {
+    REPRISE_ASSIGN_OR_RETURN(
+        std::unique_ptr<Executable> executable,
+        served.loaded->Prepare(variant.key, plan.sizes, lane));
+    made.lanes.push_back(std::move(executable));
+  }
+  made.metrics = std::make_unique<VariantMetrics>(
+      metrics_, served.labels,
+      VariantText(served.model->signature(), variant.key),
+      made.lanes.front()->ladder());
+  return absl::OkStatus();
+}
+
 void WorkerImpl::BuildOne(Variant& variant) {
   Served& served = variant.served;
+  BuildPlan plan;
   {
     // What was evicted for it must be gone before memory is asked for.
     absl::MutexLock lock(&mu_);
     mu_.Await(absl::Condition(this, &WorkerImpl::NothingDoomed));
+    plan = PlanBuild(variant);
   }
   const absl::Time begin = clock_.Now();
-  std::vector<std::unique_ptr<Executable>> lanes;
-  absl::Status status;
-  for (int lane = 0; status.ok() && lane < served.lane_count; ++lane) {
-    absl::StatusOr<std::unique_ptr<Executable>> made = served.loaded->Prepare(
-        variant.key, served.model->config().ladder, lane);
-    status = made.status();
-    if (made.ok()) lanes.push_back(*std::move(made));
-  }
-  const std::string dims = VariantText(served.model->signature(), variant.key);
-  std::unique_ptr<VariantMetrics> metrics;
-  if (status.ok()) {
-    metrics = std::make_unique<VariantMetrics>(metrics_, served.labels, dims,
-                                               lanes.front()->ladder());
-  }
+  Prepared made;
+  const absl::Status status = Prepare(variant, plan, made);
   const absl::Duration took = clock_.Now() - begin;
   served.metrics.variant_seconds->Increment(absl::ToDoubleSeconds(took));
-  LogInfo(absl::StrCat(status.ok() ? "variant made" : "variant refused",
-                       " model=", served.model->name(), " dims=", dims,
-                       " seconds=", absl::ToDoubleSeconds(took),
-                       status.ok() ? "" : " reason=", status.message()));
+  LogInfo(absl::StrCat(
+      status.ok() ? "variant made" : "variant refused",
+      " model=", served.model->name(),
+      " dims=", VariantText(served.model->signature(), variant.key), " sizes=",
+      absl::StrJoin(plan.sizes, ","), " seconds=", absl::ToDoubleSeconds(took),
+      status.ok() ? "" : absl::StrCat(" reason=\"", status.message(), "\"")));
   EndedTasks ended;
   bool wake = false;
   {
     absl::MutexLock lock(&mu_);
-    variant.building = false;
-    served.building = false;
+    variant.building = served.building = false;
     if (status.ok() && !served.removing) {
-      variant.SetLadder(lanes.front()->ladder());
-      variant.lanes = std::move(lanes);
-      variant.metrics = std::move(metrics);
-      variant.last_run = clock_.Now();
-      served.metrics.variants_built->Increment();
+      Publish(variant, plan, std::move(made));
     } else {
-      doomed_.push_back({.metrics = std::move(metrics),
-                         .executables = std::move(lanes),
-                         .served = nullptr});
+      Doom(std::move(made));
     }
-    if (!status.ok()) Refuse(variant, status, ended);
+    if (!status.ok() && variant.ready()) {
+      RefuseRest(variant, status, ended);
+    } else if (!status.ok()) {
+      Refuse(variant, status, ended);
+    }
     wake = Notify();
   }
   WakeDevice(wake);
   const int64_t answered = Answer(ended);
-  absl::MutexLock lock(&mu_);
-  accepted_ -= answered;
+  {
+    absl::MutexLock lock(&mu_);
+    accepted_ -= answered;
+  }
+}
+
+void WorkerImpl::Publish(Variant& variant, const BuildPlan& plan,
+                         Prepared made) {
+  variant.partial = plan.partial;
+  variant.rest = absl::OkStatus();
+  if (variant.ready()) {
+    variant.next = std::move(made);
+    return;
+  }
+  variant.SetLadder(made.lanes.front()->ladder());
+  variant.lanes = std::move(made.lanes);
+  variant.metrics = std::move(made.metrics);
+  variant.last_run = clock_.Now();
+  variant.served.metrics.variants_built->Increment();
 }
 
 // Memory may be there another time; anything else is remembered.
@@ -187,6 +261,42 @@ void WorkerImpl::Refuse(Variant& variant, const absl::Status& status,
   variant.queue.Clear();
   ShowQueue(served);
   Erase(variant);
+}
+
+// The variant goes on with the rung that it has.
+void WorkerImpl::RefuseRest(Variant& variant, const absl::Status& status,
+                            EndedTasks& ended) {
+  Served& served = variant.served;
+  variant.partial = false;
+  variant.rest = absl::Status(
+      status.code(),
+      absl::StrCat("dims ", VariantText(served.model->signature(), variant.key),
+                   " cannot be served with more than ",
+                   variant.ladder.back().rows, " rows: ", status.message()));
+  std::vector<InferTask*> larger;
+  for (const Waiting& waiting : variant.queue.waiting()) {
+    if (!variant.HasRoom(waiting.rows)) larger.push_back(waiting.task);
+  }
+  for (const InferTask* task : larger) {
+    End(*variant.queue.Remove(*task), Annotate(variant.rest, served.text),
+        ended);
+  }
+  ShowQueue(served);
+}
+
+// Memory may be there by now; what failed otherwise fails again.
+absl::Status WorkerImpl::WantRungs(Variant& variant, int rows,
+                                   Effects& effects) {
+  if (variant.partial || !variant.next.lanes.empty()) return absl::OkStatus();
+  if (variant.rest.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("request has a batch of ",
+                                                   rows, ", the maximum is ",
+                                                   variant.ladder.back().rows));
+  }
+  if (!absl::IsResourceExhausted(variant.rest)) return variant.rest;
+  variant.partial = true;
+  effects.build = true;
+  return absl::OkStatus();
 }
 
 }  // namespace reprise

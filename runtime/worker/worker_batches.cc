@@ -93,7 +93,9 @@ void WorkerImpl::TakeFrom(int queue, size_t& drop, BatchRun* run) {
                  served.text),
         ended_);
   }
-  if (drops > 0) ShowQueue(served);
+  if (drops == 0) return;
+  ShowQueue(served);
+  room_ = room_ || room_wanted_;
 }
 
 BatchRun* WorkerImpl::NewRun() {
@@ -192,6 +194,7 @@ void WorkerImpl::MarkSubmitted(BatchRun& run, absl::Time now) {
     if (member.live) variant.served.bounds.Leave(*member.waiting.task);
   }
   ShowQueue(variant.served);
+  run.NoteHoles();
   run.state = RunState::kSubmitted;
   run.rows = run.live_rows();
   run.rung = std::max(0, RungFor(variant.ladder, run.rows));
@@ -361,10 +364,25 @@ void WorkerImpl::Recycle(BatchRun& run) {
     run.state = RunState::kDone;
     free_runs_.push_back(&run);
     room = room_wanted_ && left == 0;
-    if (slot_wanted_ || variant.served.removing) wake = Notify();
+    LeaveRetired(run);
+    if (slot_wanted_ || variant.served.removing || !doomed_.empty()) {
+      wake = Notify();
+    }
   }
   WakeDevice(wake);
   if (room) RequestBuilds();
+}
+
+// The last batch that ran on executables that were replaced takes them along.
+void WorkerImpl::LeaveRetired(const BatchRun& run) {
+  Variant& variant = *run.variant;
+  const bool retired =
+      std::any_of(variant.retired.begin(), variant.retired.end(),
+                  [&](const std::unique_ptr<Executable>& one) {
+                    return one.get() == run.executable;
+                  });
+  if (!retired || --variant.retired_runs > 0) return;
+  Doom({.lanes = std::exchange(variant.retired, {}), .metrics = nullptr});
 }
 
 }  // namespace reprise

@@ -64,9 +64,15 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
 
   // What is to be destroyed on the worker's thread, without the lock.
   struct Doomed {
-    std::unique_ptr<VariantMetrics> metrics;
-    std::vector<std::unique_ptr<Executable>> executables;
+    Prepared prepared;
     std::unique_ptr<Served> served;
+  };
+
+  // What the loader prepares of a variant.
+  struct BuildPlan {
+    std::vector<int> sizes;  // rungs
+    int lanes = 1;
+    bool partial = false;  // the rest of the ladder follows
   };
 
   // What is to be done once the lock is released.
@@ -108,10 +114,14 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   void Serve(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
   bool Step() ABSL_LOCKS_EXCLUDED(mu_);
   void Tidy(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeOver(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool OnDevice(const Variant& variant) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CollectDoomed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DestroyDoomed() ABSL_LOCKS_EXCLUDED(mu_);
   void ShowLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static void ShowInOrder(const Variant& variant, QueueView& view);
+  static void ShowFitting(const Variant& variant, QueueView& view);
   QueueView ViewOf(Variant& variant, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   BatchRun* StagedDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -148,17 +158,31 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   void Finish(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Deliver(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Recycle(BatchRun& run) override ABSL_LOCKS_EXCLUDED(mu_);
+  void LeaveRetired(const BatchRun& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeDevice(bool wanted);
 
   // variant_builder.cc: the loader's thread, for variants made on demand.
   void Build() ABSL_LOCKS_EXCLUDED(mu_, build_mu_);
   void RequestBuilds() ABSL_LOCKS_EXCLUDED(build_mu_);
   Variant* NextToBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool MakeRoom(Served& served) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MakeRoom(const Variant& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Strip(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Doom(Prepared prepared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool NothingDoomed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  BuildPlan PlanBuild(const Variant& variant) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BuildOne(Variant& variant) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Prepare(const Variant& variant, const BuildPlan& plan,
+                       Prepared& made);
+  void Publish(Variant& variant, const BuildPlan& plan, Prepared made)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What a request of `rows` is refused with that has no rung and gets none.
+  absl::Status WantRungs(Variant& variant, int rows, Effects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Refuse(Variant& variant, const absl::Status& status, EndedTasks& ended)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RefuseRest(Variant& variant, const absl::Status& status,
+                  EndedTasks& ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Erase(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after construction.
@@ -205,6 +229,7 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   // The worker's thread alone.
   EndedTasks ended_;
   int64_t answered_ = 0;              // not yet taken off accepted_
+  bool room_ = false;                 // for the loader, perhaps
   std::vector<BatchRun*> in_flight_;  // of all lanes, as submitted
   std::vector<Waiting> taken_;
   std::vector<int> indices_;

@@ -25,6 +25,13 @@ constexpr absl::Duration kSlotPoll = absl::Milliseconds(1);
 // How often load figures are brought up to date while there is any load.
 constexpr absl::Duration kLoadPeriod = absl::Milliseconds(100);
 
+// Shows no more than the first `count` requests.
+void ShowFirst(size_t count, QueueView& view) {
+  view.waiting = view.waiting.first(count);
+  view.rows = 0;
+  for (const Waiting& waiting : view.waiting) view.rows += waiting.rows;
+}
+
 }  // namespace
 
 void WorkerImpl::Serve(const DeviceFactory& factory) {
@@ -60,8 +67,8 @@ bool WorkerImpl::Step() {
     UpdateLoads(now);
     next = StagedDue(now);
     if (next == nullptr) next = DecideNext(now);
-    room = room_wanted_ && !ended_.empty();
-    if (next == nullptr && ended_.empty() && doomed_.empty()) {
+    room = std::exchange(room_, false);
+    if (next == nullptr && ended_.empty() && doomed_.empty() && !room) {
       if (quit_ && models_.empty()) return false;
       awaited = Park(now, until);
       if (awaited == nullptr) return true;
@@ -78,6 +85,9 @@ bool WorkerImpl::Step() {
 void WorkerImpl::Tidy(absl::Time now) {
   next_expiry_ = absl::InfiniteFuture();
   for (Variant* variant : variants_) {
+    if (!variant->next.lanes.empty() && !OnDevice(*variant)) {
+      TakeOver(*variant);
+    }
     BatchQueue& queue = variant->queue;
     if (queue.empty()) continue;
     if (queue.next_event() <= now) {
@@ -90,6 +100,7 @@ void WorkerImpl::Tidy(absl::Time now) {
             ended_);
       }
       ShowQueue(served);
+      room_ = room_ || room_wanted_;  // its variant may be idle now
     }
     next_expiry_ = std::min(next_expiry_, queue.next_event());
   }
@@ -101,6 +112,33 @@ void WorkerImpl::Tidy(absl::Time now) {
       next_expiry_ = std::min(next_expiry_, member.waiting.expiry);
     }
   }
+}
+
+bool WorkerImpl::OnDevice(const Variant& variant) const {
+  const auto of = [&](const BatchRun* run) {
+    return run != nullptr && run->variant == &variant;
+  };
+  return of(gathering_) ||
+         std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+           return of(lane.staged) ||
+                  std::any_of(lane.running.begin(), lane.running.end(), of);
+         });
+}
+
+// The whole ladder of a variant of which one rung was prepared. Its batches
+// know their rung by its number: none of them may be on the device.
+void WorkerImpl::TakeOver(Variant& variant) {
+  Prepared old{.lanes = std::move(variant.lanes),
+               .metrics = std::move(variant.metrics)};
+  if (variant.runs > 0) {  // they are still being answered
+    variant.retired = std::exchange(old.lanes, {});
+    variant.retired_runs = variant.runs;
+  }
+  Doom(std::move(old));
+  variant.lanes = std::move(variant.next.lanes);
+  variant.metrics = std::move(variant.next.metrics);
+  variant.next = {};
+  variant.SetLadder(variant.lanes.front()->ladder());
 }
 
 // Models that are leaving and for which nothing runs any more.
@@ -115,9 +153,7 @@ void WorkerImpl::CollectDoomed() {
     std::erase_if(variants_, [&](const Variant* variant) {
       return &variant->served == &served;
     });
-    doomed_.push_back({.metrics = nullptr,
-                       .executables = {},
-                       .served = std::move(it->second)});
+    doomed_.push_back({.prepared = {}, .served = std::move(it->second)});
     models_.erase(it);
     leaving_.erase(leaving_.begin() + static_cast<ptrdiff_t>(i));
   }
@@ -182,6 +218,7 @@ QueueView WorkerImpl::ViewOf(Variant& variant, absl::Time now) {
                                             gather_ns_per_byte_);
   view.lanes = static_cast<int>(variant.lanes.size());
   if (view.keep_order) ShowInOrder(variant, view);
+  if (!variant.HasRoom(variant.served.max_rows)) ShowFitting(variant, view);
   return view;
 }
 
@@ -195,13 +232,21 @@ void WorkerImpl::ShowInOrder(const Variant& variant, QueueView& view) {
     first = std::min(first, other->queue.waiting().front().sequence);
   }
   size_t count = 0;
-  int64_t rows = 0;
   while (count < view.waiting.size() && view.waiting[count].sequence < first) {
-    rows += view.waiting[count].rows;
     ++count;
   }
-  view.waiting = view.waiting.first(count);
-  view.rows = rows;
+  ShowFirst(count, view);
+}
+
+// A request that waits for a rung to be prepared is not passed over: whoever
+// comes behind it waits, too.
+void WorkerImpl::ShowFitting(const Variant& variant, QueueView& view) {
+  size_t count = 0;
+  while (count < view.waiting.size() &&
+         variant.HasRoom(view.waiting[count].rows)) {
+    ++count;
+  }
+  ShowFirst(count, view);
 }
 
 void WorkerImpl::ShowLanes() {
@@ -220,6 +265,7 @@ BatchRun* WorkerImpl::DecideNext(absl::Time now) {
   decision_.ask_again = absl::InfiniteFuture();
   for (Variant* variant : variants_) {
     if (variant->queue.empty() || !variant->ready()) continue;
+    if (!variant->next.lanes.empty()) continue;  // until it is taken over
     views_.push_back(ViewOf(*variant, now));
     viewed_.push_back(variant);
   }

@@ -1,15 +1,21 @@
 #include "runtime/worker/served.h"
 
+#include <utility>
+
 #include "gtest/gtest.h"
 #include "prometheus/registry.h"
+#include "tests/testing/fake_clock.h"
 #include "tests/testing/worker_testing.h"
 
 namespace reprise {
 namespace {
 
+using ::reprise::testing::FakeClock;
+using ::reprise::testing::FakeDevice;
 using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
 using ::reprise::testing::TestSignature;
+using ::reprise::testing::TestTask;
 
 TEST(ServedTest, FindsVariantsByTheirDims) {
   prometheus::Registry registry;
@@ -35,6 +41,28 @@ TEST(ServedTest, ARowCostsItsShareOfABatchOfCapacity) {
   variant.SetLadder({{.rows = 1, .p50 = ms, .p999 = ms},
                      {.rows = 4, .p50 = 2 * ms, .p999 = 2 * ms}});
   EXPECT_NEAR(absl::ToDoubleMicroseconds(variant.row_cost), 505, 0.01);
+}
+
+TEST(ServedTest, AVariantHasRoomUpToItsLargestRung) {
+  prometheus::Registry registry;
+  WorkerMetrics metrics(registry, "cpu");
+  FakeClock clock;
+  FakeDevice fake(clock);
+  TestModel model(1, TestConfig({4}));
+  Served served(model.version(), metrics);
+  Variant& variant = served.AddVariant({});
+  EXPECT_FALSE(variant.HasRoom(1));
+  ServedModel made = model.Make(fake);
+  variant.SetLadder(made.variants[0].lanes[0]->ladder());
+  variant.lanes = std::move(made.variants[0].lanes);
+  EXPECT_TRUE(variant.HasRoom(4));
+  EXPECT_FALSE(variant.HasRoom(5));
+  TestTask fits(1, 4);
+  TestTask large(2, 5);
+  ASSERT_TRUE(variant.queue.Offer(fits, clock.Now()).ok());
+  EXPECT_FALSE(variant.WantsRungs());
+  ASSERT_TRUE(variant.queue.Offer(large, clock.Now()).ok());
+  EXPECT_TRUE(variant.WantsRungs());
 }
 
 TEST(ServedTest, VariantsAreNamedByTheirSymbols) {

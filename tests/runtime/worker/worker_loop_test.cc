@@ -90,6 +90,20 @@ TEST_F(WorkerLoopTest, TheDelayEndsWhenTheBatchIsFull) {
   EXPECT_EQ(fake_->launches(), 1);
 }
 
+TEST_F(WorkerLoopTest, WithPrioritiesTheDelayEndsWhenTheBatchIsFull) {
+  ModelConfig config = TestConfig({1, 2, 4});
+  config.batch.max_queue_delay = absl::Seconds(10);
+  config.batch.priority_levels = 2;
+  config.batch.default_priority = 2;
+  Start(std::move(config), {.run = FakeRun::kInstant});
+  for (int i = 0; i < 3; ++i) Offer(i);
+  // It waits for the delay, and looks at its load meanwhile.
+  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(100));
+  Offer(3);
+  for (TestTask& task : tasks_) EXPECT_THAT(task.Await(), IsOk());
+  EXPECT_EQ(fake_->launches(), 1);
+}
+
 TEST_F(WorkerLoopTest, TheDelayEndsAtAPreferredSize) {
   ModelConfig config = TestConfig({1, 3, 8});
   config.batch.max_queue_delay = absl::Seconds(10);
