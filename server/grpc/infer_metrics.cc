@@ -106,9 +106,16 @@ InferMetrics::InferMetrics(prometheus::Registry& registry)
                                              absl::ZeroDuration())) {}
 
 ModelSeries& InferMetrics::For(const ModelVersion& model) {
+  // Most calls are for the model of the call before.
+  ModelSeries* last = last_.load(std::memory_order_acquire);
+  if (last != nullptr && last->uid() == model.uid()) return *last;
   absl::MutexLock lock(&mu_);
   const auto found = by_uid_.find(model.uid());
-  if (found != by_uid_.end()) return *found->second;
+  if (found != by_uid_.end()) {
+    found->second->SetUid(model.uid());
+    last_.store(found->second, std::memory_order_release);
+    return *found->second;
+  }
   if (by_uid_.size() >= kMaxUids) by_uid_.clear();
   std::unique_ptr<ModelSeries>& series =
       by_version_[{model.name(), model.version()}];

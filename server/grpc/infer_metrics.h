@@ -58,6 +58,10 @@ class ModelSeries {
              absl::Duration duration);
   void AddRows(int rows) { rows_.Increment(rows); }
 
+  // The load of the version that was counted last.
+  uint64_t uid() const { return uid_.load(std::memory_order_acquire); }
+  void SetUid(uint64_t uid) { uid_.store(uid, std::memory_order_release); }
+
  private:
   static constexpr size_t kCodes = 17;
   static constexpr size_t kOutcomes = 7;
@@ -70,6 +74,7 @@ class ModelSeries {
   std::array<prometheus::Counter*, kOutcomes> outcomes_;
   // Made on first use: a series for each code of each model would be noise.
   std::array<std::atomic<prometheus::Counter*>, kCodes> codes_{};
+  std::atomic<uint64_t> uid_{0};
 };
 
 // Threads: any.
@@ -93,6 +98,8 @@ class InferMetrics {
   prometheus::Counter& received_;
   prometheus::Counter& sent_;
   const std::unique_ptr<ModelSeries> unknown_;
+
+  std::atomic<ModelSeries*> last_{nullptr};
 
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, ModelSeries*> by_uid_ ABSL_GUARDED_BY(mu_);
