@@ -2,8 +2,13 @@
 
 #include <time.h>
 
+#include <algorithm>
+
 namespace reprise {
 namespace {
+
+constexpr absl::Duration kMostLateness = absl::Microseconds(100);
+constexpr int64_t kLatenessWeight = 8;  // one part in so many is the newest
 
 int64_t ReadNanos(clockid_t id) {
   timespec now;
@@ -54,7 +59,22 @@ bool RealClock::Await(absl::Mutex& mu, const absl::Condition& condition,
     holds = condition.Eval();
   } while (!holds && Now() < deadline);
   watch_.End(wait);
+  if (!holds) Learn(Now() - deadline);
   return holds;
+}
+
+absl::Duration RealClock::Lateness() const {
+  return absl::Nanoseconds(lateness_ns_.load(std::memory_order_relaxed));
+}
+
+// A moving average, in which a wait that the machine was too busy to end counts
+// as the bound. Two threads at once may lose one of their times.
+void RealClock::Learn(absl::Duration late) {
+  const int64_t before = lateness_ns_.load(std::memory_order_relaxed);
+  const int64_t newest =
+      absl::ToInt64Nanoseconds(std::min(late, kMostLateness));
+  lateness_ns_.store(before + (newest - before) / kLatenessWeight,
+                     std::memory_order_relaxed);
 }
 
 }  // namespace reprise

@@ -1,6 +1,7 @@
 // Time as a parameter: the one place that reads the real clock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
@@ -32,6 +33,9 @@ class Clock {
   // returns whether the condition is true. InfiniteFuture waits for ever.
   virtual bool Await(absl::Mutex& mu, const absl::Condition& condition,
                      absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) = 0;
+
+  // How long after its deadline a wait usually ends; at most 100 us.
+  virtual absl::Duration Lateness() const { return absl::ZeroDuration(); }
 };
 
 // The time since the machine's start, moved so that it agreed with the wall
@@ -45,11 +49,14 @@ class RealClock final : public Clock {
   absl::Duration WallOffset() const override;
   bool Await(absl::Mutex& mu, const absl::Condition& condition,
              absl::Time deadline) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  absl::Duration Lateness() const override;
 
  private:
   RealClock();
+  void Learn(absl::Duration late);
 
   const int64_t start_ns_;  // the wall clock at the machine's start
+  std::atomic<int64_t> lateness_ns_{0};
   WallClockWatch watch_;
 };
 

@@ -329,8 +329,51 @@ BatchRun* WorkerImpl::Park(absl::Time now, absl::Time& until) {
   wait_until_ = until;
   parked_ = true;
   in_device_ = first != nullptr;
-  if (first == nullptr) clock_.Await(mu_, absl::Condition(&wake_), until);
-  return first;
+  if (first != nullptr) return first;
+  rests_since_ = now;
+  // A timer wakes this thread some 50 us late: it is set as much earlier, and
+  // the rest is spent in looking at the clock.
+  const absl::Duration early = clock_.Lateness();
+  if (until - now > early) {
+    clock_.Await(mu_, absl::Condition(&wake_), until - early);
+  }
+  mu_.Await(absl::Condition(this, &WorkerImpl::NotLent));
+  parked_ = false;
+  return nullptr;
+}
+
+// The one batch that Accept has seen, on the thread that offered it. The worker
+// stays parked unless there is more to do.
+void WorkerImpl::LentStep() {
+  BatchRun* next = nullptr;
+  {
+    absl::MutexLock lock(&mu_);
+    const absl::Time now = clock_.Now();
+    Tidy(now);
+    UpdateLoads(now);
+    next = DecideNext(now);
+  }
+  answered_ += Answer(ended_);
+  if (next != nullptr) Execute(*next);
+  FinishRuns();
+  absl::MutexLock lock(&mu_);
+  accepted_ -= std::exchange(answered_, 0);
+  lent_ = false;
+  rests_since_ = clock_.Now();
+  // `wake_` may be true by now: somebody has come in between.
+  parked_ = !wake_ && NothingLeft(rests_since_);
+  wake_ = !parked_;
+}
+
+// Whether the worker may go on waiting as it does.
+bool WorkerImpl::NothingLeft(absl::Time now) {
+  const auto waits = [](const Variant* variant) {
+    return !variant->queue.empty();
+  };
+  return in_flight_.empty() && ended_.empty() && doomed_.empty() &&
+         leaving_.empty() && !slot_wanted_ && !room_ &&
+         std::none_of(variants_.begin(), variants_.end(), waits) &&
+         NextTimer(now) >= wait_until_;
 }
 
 // Brings load_ratio and estimated_wait up to date, until nothing arrives.

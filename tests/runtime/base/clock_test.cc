@@ -61,6 +61,19 @@ TEST(RealClockTest, AwaitGivesUpAtTheDeadline) {
   EXPECT_GE(RealClock::Get().Now(), deadline);
 }
 
+TEST(RealClockTest, KnowsHowLateItsWaitsEnd) {
+  RealClock& clock = RealClock::Get();
+  absl::Mutex mu;
+  bool never = false;
+  {
+    absl::MutexLock lock(&mu);
+    clock.Await(mu, absl::Condition(&never),
+                clock.Now() + absl::Microseconds(100));
+  }
+  EXPECT_GT(clock.Lateness(), absl::ZeroDuration());
+  EXPECT_LE(clock.Lateness(), absl::Microseconds(100));
+}
+
 TEST(RealClockTest, AwaitWakesWhenAnotherThreadMakesItTrue) {
   absl::Mutex mu;
   bool ready = false;
