@@ -85,7 +85,8 @@ absl::StatusOr<plan::BufferId> LoweringContext::Plain(graph::ValueId value) {
     return absl::InternalError(
         absl::StrCat("value '", NameOf(value), "' is read before it is made"));
   }
-  const auto [layout, source] = states_[value].layouts[0];
+  const Layout layout = states_[value].layouts[0].first;
+  const plan::BufferId source = states_[value].layouts[0].second;
   const plan::BufferId plain = Define(value);
   REPRISE_RETURN_IF_ERROR(Guarded("reordering", [&] {
     AddStep("Reorder",

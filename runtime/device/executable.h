@@ -66,8 +66,8 @@ struct RunTimes {
 // Lifecycle: AcquireSlot, fill, Submit, Wait until done, read the outputs, drop
 // the lease. At most one batch of a lane runs at a time; a further Submit is
 // queued behind it by the device.
-// Threads: all methods on the thread that owns the device, but signature();
-// where RunsAtOnce, on any thread, one at a time.
+// Threads: all methods on the thread that owns the device, but signature() and
+// arena_bytes(); where RunsAtOnce, on any thread, one at a time.
 class Executable {
  public:
   virtual ~Executable() = default;

@@ -20,6 +20,10 @@ constexpr absl::Duration kLastAnswers = absl::Seconds(1);
 
 constexpr absl::Duration kRetryWithoutTimes = absl::Seconds(1);
 
+// How long the worker must have been at rest to lend its steps: longer than a
+// polling thread takes from one request that waits to the next.
+constexpr absl::Duration kRest = absl::Microseconds(40);
+
 int MaxRows(const ServedModel& model) {
   int rows = model.model->config().ladder.empty()
                  ? 1
@@ -112,6 +116,7 @@ void WorkerImpl::WakeDevice(bool wanted) {
 void WorkerImpl::Add(ServedModel model) {
   auto served = std::make_unique<Served>(*model.model, metrics_);
   served->loaded = std::move(model.loaded);
+  served->weight_bytes = served->loaded->weight_bytes();
   served->max_rows = MaxRows(model);
   served->lane_count = std::max(1, model.model->config().instances);
   for (ServedModel::Variant& prepared : model.variants) {
@@ -138,6 +143,7 @@ void WorkerImpl::Add(ServedModel model) {
     models_[model.model->uid()] = std::move(served);
   }
   WakeDevice(wake);
+  ShowMemory();
 }
 
 void WorkerImpl::Remove(uint64_t uid) {
@@ -160,9 +166,12 @@ void WorkerImpl::Remove(uint64_t uid) {
   }
   WakeDevice(wake);
   const int64_t answered = Answer(ended);
-  absl::MutexLock lock(&mu_);
-  accepted_ -= answered;
-  mu_.Await(absl::Condition(&removed));
+  {
+    absl::MutexLock lock(&mu_);
+    accepted_ -= answered;
+    mu_.Await(absl::Condition(&removed));
+  }
+  ShowMemory();
 }
 
 absl::StatusOr<Variant*> WorkerImpl::VariantFor(Served& served,
@@ -259,7 +268,13 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
   outstanding_ns_.fetch_add(absl::ToInt64Nanoseconds(cost),
                             std::memory_order_relaxed);
   ShowQueue(served);
-  if (Interesting(variant, task, now)) effects.wake = Notify();
+  if (!Interesting(variant, task, now)) return absl::OkStatus();
+  if (MayLend(variant, task, now)) {
+    parked_ = false;
+    lent_ = effects.lent = true;
+  } else {
+    effects.wake = Notify();
+  }
   return absl::OkStatus();
 }
 
@@ -270,6 +285,7 @@ absl::Status WorkerImpl::Offer(uint64_t uid, InferTask& task) {
     absl::MutexLock lock(&mu_);
     status = Accept(uid, task, effects);
   }
+  if (effects.lent) LentStep();
   WakeDevice(effects.wake);
   if (effects.build) RequestBuilds();
   return status;
@@ -302,7 +318,22 @@ bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
                      [&](int size) { return before < size && size <= after; });
 }
 
+// Whether the caller shall run `task`, which has just been queued, itself: it
+// is all that there is to do, and done sooner than the worker would wake up.
+// Not when one request follows the other: then batches are better.
+bool WorkerImpl::MayLend(Variant& variant, const InferTask& task,
+                         absl::Time now) {
+  if (!parked_ || in_device_ || now - rests_since_ < kRest) return false;
+  if (variant.queue.waiting().size() != 1) return false;
+  if (variant.served.batch().max_queue_delay > absl::ZeroDuration()) {
+    return false;
+  }
+  const bool alone = accepted_ == 1 && decide_after_ == absl::InfinitePast();
+  return alone && variant.lanes.front()->RunsAtOnce(task.rows);
+}
+
 bool WorkerImpl::Notify() {
+  if (lent_) wake_ = true;
   if (!parked_) return false;
   parked_ = false;
   wake_ = true;

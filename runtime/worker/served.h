@@ -83,6 +83,7 @@ struct Served {
   const prometheus::Labels labels;
   ModelMetrics metrics;
   std::unique_ptr<LoadedModel> loaded;  // after its executables, see below
+  int64_t weight_bytes = 0;             // after the last Prepare
   QueueBounds bounds;
   std::vector<std::unique_ptr<Variant>> variants;
   std::vector<FailedVariant> failed;

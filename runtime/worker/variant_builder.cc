@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -192,6 +193,7 @@ void WorkerImpl::BuildOne(Variant& variant) {
   const absl::Time begin = clock_.Now();
   Prepared made;
   const absl::Status status = Prepare(variant, plan, made);
+  const int64_t weight_bytes = served.loaded->weight_bytes();
   const absl::Duration took = clock_.Now() - begin;
   served.metrics.variant_seconds->Increment(absl::ToDoubleSeconds(took));
   LogInfo(absl::StrCat(
@@ -205,6 +207,7 @@ void WorkerImpl::BuildOne(Variant& variant) {
   {
     absl::MutexLock lock(&mu_);
     variant.building = served.building = false;
+    served.weight_bytes = weight_bytes;
     if (status.ok() && !served.removing) {
       Publish(variant, plan, std::move(made));
     } else {
@@ -223,6 +226,7 @@ void WorkerImpl::BuildOne(Variant& variant) {
     absl::MutexLock lock(&mu_);
     accepted_ -= answered;
   }
+  ShowMemory();
 }
 
 void WorkerImpl::Publish(Variant& variant, const BuildPlan& plan,
@@ -297,6 +301,27 @@ absl::Status WorkerImpl::WantRungs(Variant& variant, int rows,
   variant.partial = true;
   effects.build = true;
   return absl::OkStatus();
+}
+
+// The arena of a lane is as large as its largest executable needs.
+void WorkerImpl::ShowMemory() {
+  const int64_t slots = device_->memory().slots;
+  int64_t weights = 0;
+  std::vector<int64_t> arenas;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [uid, served] : models_) weights += served->weight_bytes;
+  for (const Variant* variant : variants_) {
+    for (const auto* lanes : {&variant->lanes, &variant->next.lanes}) {
+      arenas.resize(std::max(arenas.size(), lanes->size()));
+      for (size_t i = 0; i < lanes->size(); ++i) {
+        arenas[i] = std::max(arenas[i], (*lanes)[i]->arena_bytes());
+      }
+    }
+  }
+  metrics_.weight_bytes->Set(static_cast<double>(weights));
+  metrics_.arena_bytes->Set(static_cast<double>(
+      std::accumulate(arenas.begin(), arenas.end(), int64_t{0})));
+  metrics_.pinned_bytes->Set(static_cast<double>(slots));
 }
 
 }  // namespace reprise

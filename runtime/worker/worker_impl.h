@@ -79,6 +79,7 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   struct Effects {
     bool wake = false;   // the device
     bool build = false;  // the loader
+    bool lent = false;   // the worker's steps, to the caller
   };
 
   // device_worker.cc: the way in, and out without running.
@@ -95,6 +96,8 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   // The worker shall look again. True if it waits for the device: then call
   // device_->Wake() once the lock is released.
   bool Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayLend(Variant& variant, const InferTask& task, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Withdraw(Served& served, const absl::Status& status, EndedTasks& ended)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool LeaveBatch(Served& served, const InferTask* task,
@@ -113,6 +116,9 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   // worker_loop.cc: the worker's thread.
   void Serve(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
   bool Step() ABSL_LOCKS_EXCLUDED(mu_);
+  void LentStep() ABSL_LOCKS_EXCLUDED(mu_);
+  bool NothingLeft(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool NotLent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !lent_; }
   void Tidy(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeOver(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool OnDevice(const Variant& variant) const
@@ -184,6 +190,8 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   void RefuseRest(Variant& variant, const absl::Status& status,
                   EndedTasks& ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Erase(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // After models or variants have come or gone; never while serving.
+  void ShowMemory() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Constant after construction.
   const WorkerOptions options_;
@@ -219,6 +227,11 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   bool room_wanted_ ABSL_GUARDED_BY(mu_) = false;  // by the loader
   absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
 
+  // Who takes the worker's steps: its thread, or, while that is parked, one
+  // that has offered a request.
+  bool lent_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Time rests_since_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+
   // How the worker waits, if it does.
   bool parked_ ABSL_GUARDED_BY(mu_) = false;
   bool in_device_ ABSL_GUARDED_BY(mu_) = false;
@@ -226,7 +239,7 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   absl::Time wait_until_ ABSL_GUARDED_BY(mu_);
   absl::Time decide_after_ ABSL_GUARDED_BY(mu_);  // when a lane takes a batch
 
-  // The worker's thread alone.
+  // Of whoever takes the worker's steps.
   EndedTasks ended_;
   int64_t answered_ = 0;              // not yet taken off accepted_
   bool room_ = false;                 // for the loader, perhaps

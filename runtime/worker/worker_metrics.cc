@@ -94,12 +94,18 @@ void BatchedHistogram::Observe(double value) {
   const auto at = std::lower_bound(bounds_.begin(), bounds_.end(), value);
   ++counts_[static_cast<size_t>(at - bounds_.begin())];
   sum_ += value;
+  ++observed_;
 }
 
 void BatchedHistogram::Flush() {
-  series_->ObserveMultiple(counts_, sum_);
+  if (observed_ == 1) {
+    series_->Observe(sum_);  // looks for one bucket; the other adds to all
+  } else {
+    series_->ObserveMultiple(counts_, sum_);
+  }
   std::fill(counts_.begin(), counts_.end(), 0);
   sum_ = 0;
+  observed_ = 0;
 }
 
 VariantMetrics::VariantMetrics(WorkerMetrics& worker, const Labels& model,
@@ -213,7 +219,18 @@ WorkerMetrics::WorkerMetrics(Registry& registry, const std::string& device)
       slots_(GaugeFamily(
           registry, "reprise_slots_in_flight",
           "Slots whose batch is gathered, runs, or is being answered.")),
-      slots_in_flight(pool_.Get(slots_, {{"device", device}})) {}
+      device_bytes_(GaugeFamily(
+          registry, "reprise_device_bytes",
+          "Memory that models take on the device: their weights, and the "
+          "arena of each lane.")),
+      pinned_bytes_(GaugeFamily(registry, "reprise_pinned_bytes",
+                                "Host memory of all slots.")),
+      slots_in_flight(pool_.Get(slots_, {{"device", device}})),
+      weight_bytes(
+          pool_.Get(device_bytes_, {{"device", device}, {"pool", "weights"}})),
+      arena_bytes(
+          pool_.Get(device_bytes_, {{"device", device}, {"pool", "arena"}})),
+      pinned_bytes(pool_.Get(pinned_bytes_, {{"device", device}})) {}
 
 Labels WorkerMetrics::ModelLabels(const std::string& model,
                                   const std::string& version) const {

@@ -39,6 +39,7 @@ class BatchedHistogram {
   const std::vector<double> bounds_;
   std::vector<double> counts_;
   double sum_ = 0;
+  int observed_ = 0;
 };
 
 // The series of one variant, by rung.
@@ -119,10 +120,16 @@ class WorkerMetrics {
   prometheus::Family<prometheus::Counter>& variants_built_;
   prometheus::Family<prometheus::Counter>& variant_seconds_;
   prometheus::Family<prometheus::Gauge>& slots_;
+  prometheus::Family<prometheus::Gauge>& device_bytes_;
+  prometheus::Family<prometheus::Gauge>& pinned_bytes_;
 
  public:
   // Slots whose batch is gathered, runs, or is still being answered.
   const Series<prometheus::Gauge> slots_in_flight;
+  // Memory of the device, by what it is for, and of the host's slots.
+  const Series<prometheus::Gauge> weight_bytes;
+  const Series<prometheus::Gauge> arena_bytes;
+  const Series<prometheus::Gauge> pinned_bytes;
 };
 
 }  // namespace reprise

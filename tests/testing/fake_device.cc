@@ -196,7 +196,7 @@ class FakeDevice::Exec final : public Executable {
     return times;
   }
 
-  int64_t arena_bytes() const override { return 0; }
+  int64_t arena_bytes() const override { return kFakeArenaBytes; }
 
  private:
   void Pad(PoolSlot& slot, int rows, int rung) const {
@@ -288,7 +288,7 @@ class FakeDevice::Model final : public LoadedModel {
                                   std::move(ladder), lane);
   }
 
-  int64_t weight_bytes() const override { return 0; }
+  int64_t weight_bytes() const override { return kFakeWeightBytes; }
 
  private:
   FakeDevice& fake_;
@@ -324,7 +324,9 @@ class FakeDevice::Impl final : public Device {
     ++fake_.wakes_;
   }
   DeviceMemory memory() const override {
-    return {.total = int64_t{1} << 30, .free = int64_t{1} << 30};
+    return {.total = int64_t{1} << 30,
+            .free = int64_t{1} << 30,
+            .slots = kFakeSlotBytes};
   }
 
  private:

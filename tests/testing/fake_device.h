@@ -22,6 +22,11 @@
 
 namespace reprise::testing {
 
+// Of every model, of every executable, of all slots.
+inline constexpr int64_t kFakeWeightBytes = 1000;
+inline constexpr int64_t kFakeArenaBytes = 100;
+inline constexpr int64_t kFakeSlotBytes = 10;
+
 // When a run of the fake device is done.
 enum class FakeRun {
   kInstant,  // as soon as it is submitted

@@ -20,6 +20,9 @@ using ::reprise::testing::FakeDevice;
 using ::reprise::testing::FakeDeviceOptions;
 using ::reprise::testing::FakeRun;
 using ::reprise::testing::IsOk;
+using ::reprise::testing::kFakeArenaBytes;
+using ::reprise::testing::kFakeSlotBytes;
+using ::reprise::testing::kFakeWeightBytes;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
@@ -64,6 +67,39 @@ TEST_F(DeviceWorkerTest, AnswersEachRequestWithItsOwnRows) {
   EXPECT_THAT(second.Await(), IsOk());
   EXPECT_THAT(first.rows_answered(), ElementsAre(100, 101, 102));
   EXPECT_THAT(second.rows_answered(), ElementsAre(200));
+}
+
+// Arenas are a lane's, not a model's.
+TEST_F(DeviceWorkerTest, TheMemoryOfItsModelsIsShown) {
+  const auto gauge = [&](const std::string& name, const std::string& pool) {
+    for (const prometheus::MetricFamily& family : registry_.Collect()) {
+      for (const prometheus::ClientMetric& metric : family.metric) {
+        if (family.name != name) continue;
+        if (pool.empty() || metric.label[1].value == pool) {
+          return metric.gauge.value;
+        }
+      }
+    }
+    return -1.0;
+  };
+  ModelConfig two_lanes = TestConfig();
+  two_lanes.instances = 2;
+  TestModel first(1, two_lanes);
+  TestModel second(2, TestConfig());
+  FakeDevice fake(clock_);
+  auto worker = MakeWorker(fake);
+  EXPECT_EQ(gauge("reprise_device_bytes", "weights"), 0);
+  worker->Add(first.Make(fake));
+  worker->Add(second.Make(fake));
+  EXPECT_EQ(gauge("reprise_device_bytes", "weights"), 2 * kFakeWeightBytes);
+  EXPECT_EQ(gauge("reprise_device_bytes", "arena"), 2 * kFakeArenaBytes);
+  EXPECT_EQ(gauge("reprise_pinned_bytes", ""), kFakeSlotBytes);
+  worker->Remove(1);
+  EXPECT_EQ(gauge("reprise_device_bytes", "weights"), kFakeWeightBytes);
+  EXPECT_EQ(gauge("reprise_device_bytes", "arena"), kFakeArenaBytes);
+  worker->Remove(2);
+  EXPECT_EQ(gauge("reprise_device_bytes", "weights"), 0);
+  EXPECT_EQ(gauge("reprise_device_bytes", "arena"), 0);
 }
 
 TEST_F(DeviceWorkerTest, RefusesWhatItCannotServe) {

@@ -1,6 +1,8 @@
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -275,6 +277,59 @@ TEST_F(WorkerLoopTest, PrioritiesRunFirst) {
   fake_->AwaitLaunches(2);
   EXPECT_THAT(fake_->launch_log()[1].tags, ElementsAre(2));
   fake_->FinishAll();
+}
+
+// A device that runs a batch within Submit: the worker's steps are lent.
+class LentStepTest : public WorkerLoopTest {
+ protected:
+  void SetUp() override {
+    Start(TestConfig(), {.run = FakeRun::kInstant, .runs_at_once = true});
+    fake_->OnLaunch([this](const FakeLaunch&) {
+      threads_.push_back(std::this_thread::get_id());
+      if (on_launch_) std::exchange(on_launch_, nullptr)();
+    });
+    // After its first request the worker waits for the next look at its load.
+    EXPECT_THAT(Offer(-1).Await(), IsOk());
+    clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(100));
+    clock_.Advance(absl::Milliseconds(1));
+    threads_.clear();
+  }
+
+  std::vector<std::thread::id> threads_;  // of each launch
+  std::function<void()> on_launch_;       // once
+};
+
+TEST_F(LentStepTest, ALoneRequestRunsOnTheThreadThatOffersIt) {
+  TestTask& task = Offer(7);
+  ASSERT_TRUE(task.done());
+  EXPECT_THAT(task.rows_answered(), ElementsAre(7));
+  EXPECT_THAT(threads_, ElementsAre(std::this_thread::get_id()));
+}
+
+TEST_F(LentStepTest, RequestsInARowAreTheWorkers) {
+  Offer(0);
+  EXPECT_THAT(Offer(1).Await(), IsOk());  // the clock has not moved
+  ASSERT_EQ(threads_.size(), 2u);
+  EXPECT_NE(threads_[1], std::this_thread::get_id());
+}
+
+TEST_F(LentStepTest, WhatComesMeanwhileIsTheWorkers) {
+  on_launch_ = [this] { Offer(1); };
+  Offer(0);
+  EXPECT_THAT(tasks_[1].Await(), IsOk());
+  EXPECT_THAT(tasks_[2].Await(), IsOk());
+  ASSERT_EQ(threads_.size(), 2u);
+  EXPECT_NE(threads_[1], std::this_thread::get_id());
+}
+
+TEST_F(LentStepTest, AModelIsRemovedBetweenLentSteps) {
+  Offer(0);
+  for (TestTask& task : tasks_) task.DropOutput();
+  worker_->Remove(1);
+  TestTask late(1);
+  EXPECT_THAT(worker_->Offer(1, late),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(fake_->live_executables(), 0);
 }
 
 }  // namespace
