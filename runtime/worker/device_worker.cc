@@ -94,6 +94,7 @@ WorkerImpl::~WorkerImpl() {
     absl::MutexLock lock(&build_mu_);
     build_quit_ = true;
   }
+  builder_.Join();  // first: it needs the worker and the device
   bool wake = false;
   {
     absl::MutexLock lock(&mu_);
@@ -105,7 +106,6 @@ WorkerImpl::~WorkerImpl() {
     wake = Notify();
   }
   WakeDevice(wake);
-  builder_.Join();
   thread_.Join();
 }
 

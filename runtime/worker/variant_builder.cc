@@ -23,6 +23,11 @@ void WorkerImpl::RequestBuilds() {
   build_wanted_ = true;
 }
 
+bool WorkerImpl::BuildsEnd() {
+  absl::MutexLock lock(&build_mu_);
+  return build_quit_;
+}
+
 void WorkerImpl::Build() {
   while (true) {
     {
@@ -35,7 +40,7 @@ void WorkerImpl::Build() {
       if (build_quit_) return;
       build_wanted_ = false;
     }
-    while (true) {
+    while (!BuildsEnd()) {
       Variant* variant = nullptr;
       bool wake = false;
       {
@@ -82,7 +87,7 @@ Variant* WorkerImpl::NextToBuild() {
     }
     room_wanted_ = true;
   }
-  if (next == nullptr) next = partial;
+  if (next == nullptr && !stopping_) next = partial;
   if (next != nullptr) next->building = next->served.building = true;
   return next;
 }

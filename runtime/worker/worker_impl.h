@@ -170,6 +170,7 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   // variant_builder.cc: the loader's thread, for variants made on demand.
   void Build() ABSL_LOCKS_EXCLUDED(mu_, build_mu_);
   void RequestBuilds() ABSL_LOCKS_EXCLUDED(build_mu_);
+  bool BuildsEnd() ABSL_LOCKS_EXCLUDED(build_mu_);
   Variant* NextToBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MakeRoom(const Variant& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Strip(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
