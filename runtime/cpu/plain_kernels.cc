@@ -72,6 +72,8 @@ void AddOthers(Table& table) {
       MakeReduce);
   Add(table, {"ArgMax", "ArgMin"}, MakeArg);
   Add(table, {"CumSum"}, MakeCumSum);
+  Add(table, {"TopK"}, MakeTopK);
+  Add(table, {"Resize", "Upsample"}, MakeResize);
   Add(table, {"Softmax", "LogSoftmax", "Hardmax"}, MakeSoftmax);
   Add(table, {"BatchNormalization"}, MakeBatchNorm);
   Add(table, {"LRN"}, MakeLrn);

@@ -81,6 +81,14 @@ absl::StatusOr<BatchState> RowsByExtent(const BatchView& view) {
   return state;
 }
 
+absl::StatusOr<BatchState> KeepRows(const BatchView& view) {
+  const BatchState& in = view.inputs[0];
+  if (in.count()) return MixesRows("uses the number of rows as data");
+  REPRISE_ASSIGN_OR_RETURN(const BatchState out, RowsByExtent(view));
+  if (in == out) return out;
+  return MixesRows(absl::StrCat("changes the batch axis (", in.axis, ")"));
+}
+
 absl::StatusOr<BatchState> ReshapeBatch(const BatchView& view) {
   const BatchState& in = view.inputs[0];
   if (in.count()) return MixesRows("uses the number of rows as data");

@@ -62,6 +62,10 @@ absl::StatusOr<BatchState> BroadcastBatch(const BatchView& view);
 // inputs only shape it.
 absl::StatusOr<BatchState> ReshapeBatch(const BatchView& view);
 
+// Input 0 keeps its rows where they are: the operator changes other axes only.
+// Further inputs shape it.
+absl::StatusOr<BatchState> KeepRows(const BatchView& view);
+
 // The rows of output 0, found by the one axis whose extent differs between the
 // two bindings. kFixed when none does.
 absl::StatusOr<BatchState> RowsByExtent(const BatchView& view);

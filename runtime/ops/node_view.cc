@@ -9,10 +9,24 @@
 namespace reprise::ops {
 namespace {
 
-// Reads element `i` as a double where T converts to one.
+// The elements as doubles where T converts to one.
 template <typename T>
-double ElementAs(const HostTensor& tensor) {
-  return static_cast<double>(tensor.values<T>()[0]);
+std::vector<double> ElementsOf(const HostTensor& tensor) {
+  std::vector<double> out;
+  for (const T value : tensor.values<T>()) {
+    out.push_back(static_cast<double>(value));
+  }
+  return out;
+}
+
+// The same for the 16-bit floats.
+std::vector<double> Expanded(const HostTensor& tensor,
+                             float (*to_float)(uint16_t)) {
+  std::vector<double> out;
+  for (const uint16_t bits : tensor.values<uint16_t>()) {
+    out.push_back(static_cast<double>(to_float(bits)));
+  }
+  return out;
 }
 
 }  // namespace
@@ -94,8 +108,9 @@ absl::StatusOr<std::vector<int64_t>> ConstantInts(const NodeView& view,
   return out;
 }
 
-absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
-                                      absl::string_view what) {
+absl::StatusOr<std::vector<double>> ConstantNumbers(const NodeView& view,
+                                                    size_t i,
+                                                    absl::string_view what) {
   if (!view.Has(i))
     return BadNode(absl::StrCat("input '", what, "' is missing"));
   const HostTensor* tensor = view.constant(i);
@@ -104,40 +119,48 @@ absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
                                    "' depends on the data: it must be known "
                                    "before the graph runs"));
   }
-  if (tensor->elements() != 1) {
-    return BadNode(absl::StrCat("input '", what, "' has ", tensor->elements(),
-                                " elements, not 1"));
-  }
   switch (tensor->dtype()) {
     case DType::kFp32:
-      return ElementAs<float>(*tensor);
+      return ElementsOf<float>(*tensor);
     case DType::kFp64:
-      return ElementAs<double>(*tensor);
+      return ElementsOf<double>(*tensor);
     case DType::kInt64:
-      return ElementAs<int64_t>(*tensor);
+      return ElementsOf<int64_t>(*tensor);
     case DType::kInt32:
-      return ElementAs<int32_t>(*tensor);
+      return ElementsOf<int32_t>(*tensor);
     case DType::kInt16:
-      return ElementAs<int16_t>(*tensor);
+      return ElementsOf<int16_t>(*tensor);
     case DType::kInt8:
-      return ElementAs<int8_t>(*tensor);
+      return ElementsOf<int8_t>(*tensor);
     case DType::kUint64:
-      return ElementAs<uint64_t>(*tensor);
+      return ElementsOf<uint64_t>(*tensor);
     case DType::kUint32:
-      return ElementAs<uint32_t>(*tensor);
+      return ElementsOf<uint32_t>(*tensor);
     case DType::kUint16:
-      return ElementAs<uint16_t>(*tensor);
+      return ElementsOf<uint16_t>(*tensor);
     case DType::kUint8:
     case DType::kBool:
-      return ElementAs<uint8_t>(*tensor);
+      return ElementsOf<uint8_t>(*tensor);
     case DType::kFp16:
-      return HalfToFloat(tensor->values<uint16_t>()[0]);
+      return Expanded(*tensor, HalfToFloat);
     case DType::kBf16:
-      return BfloatToFloat(tensor->values<uint16_t>()[0]);
+      return Expanded(*tensor, BfloatToFloat);
     case DType::kString:
       break;
   }
   return BadNode(absl::StrCat("input '", what, "' is not a number"));
+}
+
+absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
+                                      absl::string_view what) {
+  const HostTensor* tensor = view.constant(i);
+  if (tensor != nullptr && tensor->elements() != 1) {
+    return BadNode(absl::StrCat("input '", what, "' has ", tensor->elements(),
+                                " elements, not 1"));
+  }
+  REPRISE_ASSIGN_OR_RETURN(const std::vector<double> values,
+                           ConstantNumbers(view, i, what));
+  return values[0];
 }
 
 float BfloatToFloat(uint16_t bits) {

@@ -28,6 +28,9 @@ struct NodeView {
   // Only where Has(i).
   const TensorType& type(size_t i) const { return *types[i]; }
   const Dims& dims(size_t i) const { return types[i]->dims; }
+  int64_t dim(size_t i, int64_t axis) const {
+    return types[i]->dims[static_cast<size_t>(axis)];
+  }
   int64_t rank(size_t i) const {
     return static_cast<int64_t>(types[i]->dims.size());
   }
@@ -63,7 +66,12 @@ absl::StatusOr<std::vector<int64_t>> ConstantInts(const NodeView& view,
                                                   size_t i,
                                                   absl::string_view what);
 
-// The one element of input `i`, of any numeric dtype; errors likewise.
+// The elements of input `i`, of any numeric dtype or BOOL; errors likewise.
+absl::StatusOr<std::vector<double>> ConstantNumbers(const NodeView& view,
+                                                    size_t i,
+                                                    absl::string_view what);
+
+// The same for an input of one element.
 absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
                                       absl::string_view what);
 

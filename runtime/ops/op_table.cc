@@ -7,13 +7,19 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/ops/conv.h"
 #include "runtime/ops/elementwise.h"
+#include "runtime/ops/gather.h"
+#include "runtime/ops/generate.h"
 #include "runtime/ops/layout.h"
 #include "runtime/ops/matmul.h"
 #include "runtime/ops/norm.h"
 #include "runtime/ops/pool.h"
 #include "runtime/ops/reduce.h"
 #include "runtime/ops/reshape.h"
+#include "runtime/ops/resize.h"
+#include "runtime/ops/scatter.h"
+#include "runtime/ops/slice.h"
 #include "runtime/ops/softmax.h"
+#include "runtime/ops/topk.h"
 
 namespace reprise::ops {
 namespace {
@@ -23,8 +29,9 @@ using Rows = std::map<absl::string_view, std::vector<const Op*>>;
 Rows MakeRows() {
   Rows rows;
   for (const std::span<const Op> family :
-       {ElementwiseOps(), ReshapeOps(), LayoutOps(), MatMulOps(), ConvOps(),
-        PoolOps(), SoftmaxOps(), ReduceOps(), NormOps()}) {
+       {ElementwiseOps(), ReshapeOps(), LayoutOps(), SliceOps(), GatherOps(),
+        ScatterOps(), GenerateOps(), ResizeOps(), MatMulOps(), ConvOps(),
+        PoolOps(), SoftmaxOps(), ReduceOps(), TopKOps(), NormOps()}) {
     for (const Op& op : family) rows[op.name].push_back(&op);
   }
   for (auto& [name, versions] : rows) {

@@ -34,8 +34,16 @@ absl::Status CheckNumber(const NodeView& view) {
   return NotRunHere(absl::StrCat("does not take ", DTypeName(view.dtype(0))));
 }
 
+// Of BOOL, ReduceMax is "any" and ReduceMin "all", from opset 20 on.
+bool TakesBool(const NodeView& view) {
+  return view.version() >= 20 &&
+         (view.op() == "ReduceMax" || view.op() == "ReduceMin");
+}
+
 absl::StatusOr<Types> InferReduce(const NodeView& view) {
-  REPRISE_RETURN_IF_ERROR(CheckNumber(view));
+  if (view.dtype(0) != DType::kBool || !TakesBool(view)) {
+    REPRISE_RETURN_IF_ERROR(CheckNumber(view));
+  }
   REPRISE_ASSIGN_OR_RETURN(const ReduceParams params, ReadReduce(view));
   return Types{
       {view.dtype(0), ReducedDims(view.dims(0), params.axes, params.keepdims)}};

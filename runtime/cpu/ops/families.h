@@ -47,6 +47,8 @@ absl::StatusOr<Kernel> MakeOneHot(const KernelRequest& request);
 absl::StatusOr<Kernel> MakeReduce(const KernelRequest& request);
 absl::StatusOr<Kernel> MakeArg(const KernelRequest& request);
 absl::StatusOr<Kernel> MakeCumSum(const KernelRequest& request);
+absl::StatusOr<Kernel> MakeTopK(const KernelRequest& request);
+absl::StatusOr<Kernel> MakeResize(const KernelRequest& request);
 
 absl::StatusOr<Kernel> MakeSoftmax(const KernelRequest& request);
 absl::StatusOr<Kernel> MakeBatchNorm(const KernelRequest& request);

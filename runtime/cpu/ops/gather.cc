@@ -1,5 +1,7 @@
 // Gathering: elements chosen by indices. An index out of range reads zeros:
 // one row's bad index must not fail the batch that it is part of.
+#include "runtime/ops/gather.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -7,7 +9,6 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
 #include "runtime/cpu/ops/families.h"
-#include "runtime/ops/layout.h"
 
 namespace reprise::cpu {
 namespace {

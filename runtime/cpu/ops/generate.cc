@@ -1,4 +1,6 @@
 // Operators whose values depend on shapes and scalars only.
+#include "runtime/ops/generate.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,7 +10,6 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
 #include "runtime/cpu/ops/families.h"
-#include "runtime/ops/layout.h"
 
 namespace reprise::cpu {
 

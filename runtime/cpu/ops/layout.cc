@@ -11,6 +11,7 @@
 #include "runtime/cpu/dispatch.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/strided.h"
+#include "runtime/ops/slice.h"
 
 namespace reprise::cpu {
 namespace {

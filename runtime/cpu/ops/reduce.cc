@@ -1,26 +1,24 @@
-// Reductions, ArgMax and ArgMin, CumSum.
+// Reductions.
 #include "runtime/ops/reduce.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/convert.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/strided.h"
 
 namespace reprise::cpu {
 namespace {
-
-// Sums of 32-bit and narrower floats are kept in double, so that the answer
-// does not depend on the order; 64 bits is what integers wrap in.
-template <typename T>
-using SumType = std::conditional_t<
-    kIsFloat<T>, double,
-    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 // `kept` walks output (operand 0) and input (operand 1) over the axes that
 // stay; `folded` walks the input (operands 0 and 1) over those that go.
@@ -55,234 +53,331 @@ ReduceLoops MakeLoops(const Dims& in, const ops::ReduceParams& params) {
   return loops;
 }
 
-// fold(accumulator, value) over the folded axes from `initial`, then
-// finish(accumulator).
-template <typename T, typename A, typename Fold, typename Finish>
-Kernel ReduceKernel(const ReduceLoops& loops, A initial, Fold fold,
-                    Finish finish) {
-  return {[loops, initial, fold, finish](const KernelArgs& args) {
-    const T* x = args.in<T>(0);
-    T* y = args.out<T>(0);
-    const StridedLoop& kept = loops.kept;
-    const StridedLoop& folded = loops.folded;
-    ForEachRow(kept, [&](const auto& at) {
-      for (int64_t i = 0; i < kept.inner(); ++i) {
-        const T* from = x + at[1] + i * kept.inner_stride(1);
-        A sum = initial;
-        ForEachRow(folded, [&](const auto& below) {
-          const T* row = from + below[0];
-          const int64_t step = folded.inner_stride(0);
-          for (int64_t k = 0; k < folded.inner(); ++k) {
-            sum = fold(sum, static_cast<ComputeType<T>>(row[k * step]));
-          }
-        });
-        y[at[0] + i * kept.inner_stride(0)] = static_cast<T>(finish(sum));
-      }
-    });
-  }};
+// A sum, product or extreme so far: 8 bytes of the folded dtype's carrier. In
+// double, a sum of floats hardly depends on the order; 64 bits is what integers
+// wrap in.
+constexpr size_t kSumSize = 8;
+using SumBytes = std::array<std::byte, kSumSize>;
+
+template <typename A>
+SumBytes BytesOf(A value) {
+  SumBytes bytes{};
+  std::memcpy(bytes.data(), &value, sizeof(value));
+  return bytes;
 }
 
 template <typename T>
-Kernel MinMaxKernel(const ReduceLoops& loops, bool max) {
+using SumType = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+
+// `n` elements that lie together into one sum, or each into a sum of its own.
+using FoldFn = void (*)(const std::byte* elements, int64_t n, std::byte* sums);
+
+template <typename T, typename Fn>
+void FoldIntoOne(const std::byte* elements, int64_t n, std::byte* sums) {
+  using A = SumType<T>;
+  const T* x = reinterpret_cast<const T*>(elements);
+  A sum = *reinterpret_cast<const A*>(sums);
+  const Fn fn;
+  for (int64_t i = 0; i < n; ++i) sum = fn(sum, static_cast<A>(x[i]));
+  *reinterpret_cast<A*>(sums) = sum;
+}
+
+template <typename T, typename Fn>
+void FoldIntoEach(const std::byte* elements, int64_t n, std::byte* sums) {
+  using A = SumType<T>;
+  const T* x = reinterpret_cast<const T*>(elements);
+  A* sum = reinterpret_cast<A*>(sums);
+  const Fn fn;
+  for (int64_t i = 0; i < n; ++i) sum[i] = fn(sum[i], static_cast<A>(x[i]));
+}
+
+// Integers wrap around in their unsigned type.
+template <typename A>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<A>, std::make_unsigned<A>,
+                                std::type_identity<A>>::type;
+
+struct AddFn {
+  template <typename A>
+  A operator()(A sum, A x) const {
+    using W = Wrapping<A>;
+    return static_cast<A>(static_cast<W>(sum) + static_cast<W>(x));
+  }
+};
+struct MulFn {
+  template <typename A>
+  A operator()(A product, A x) const {
+    using W = Wrapping<A>;
+    return static_cast<A>(static_cast<W>(product) * static_cast<W>(x));
+  }
+};
+struct AddSquareFn {
+  template <typename A>
+  A operator()(A sum, A x) const {
+    return AddFn()(sum, MulFn()(x, x));
+  }
+};
+struct AddAbsFn {
+  template <typename A>
+  A operator()(A sum, A x) const {
+    return AddFn()(sum, x < A{0} ? MulFn()(A(-1), x) : x);
+  }
+};
+// NaN wins, as in numpy.
+struct MaxFn {
+  template <typename A>
+  A operator()(A a, A b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+struct MinFn {
+  template <typename A>
+  A operator()(A a, A b) const {
+    return a < b || a != a ? a : b;
+  }
+};
+
+struct Folds {
+  FoldFn one = nullptr;
+  FoldFn each = nullptr;
+};
+
+template <typename Fn>
+Folds FoldsOf(DType folded) {
+  switch (folded) {
+    case DType::kFp32:
+      return {FoldIntoOne<float, Fn>, FoldIntoEach<float, Fn>};
+    case DType::kFp64:
+      return {FoldIntoOne<double, Fn>, FoldIntoEach<double, Fn>};
+    case DType::kUint64:
+      return {FoldIntoOne<uint64_t, Fn>, FoldIntoEach<uint64_t, Fn>};
+    default:
+      return {FoldIntoOne<int64_t, Fn>, FoldIntoEach<int64_t, Fn>};
+  }
+}
+
+// The least (or greatest) element of a dtype, as a sum: what is left of
+// nothing.
+template <typename T>
+SumBytes Extreme(bool greatest) {
   using C = ComputeType<T>;
   using Limits = std::numeric_limits<C>;
-  const auto same = [](C a) { return a; };
-  if (max) {
-    const C lowest =
-        Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    return ReduceKernel<T>(
-        loops, lowest, [](C a, C b) { return a > b || a != a ? a : b; }, same);
+  if constexpr (std::is_same_v<T, bool>) {
+    return BytesOf(int64_t{greatest ? 1 : 0});
+  } else if constexpr (Limits::has_infinity) {
+    const auto infinity = static_cast<double>(Limits::infinity());
+    return BytesOf(greatest ? infinity : -infinity);
+  } else {
+    using A = std::conditional_t<std::is_signed_v<C>, int64_t, uint64_t>;
+    return BytesOf(static_cast<A>(greatest ? Limits::max() : Limits::lowest()));
   }
-  const C highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  return ReduceKernel<T>(
-      loops, highest, [](C a, C b) { return a < b || a != a ? a : b; }, same);
+}
+
+absl::StatusOr<SumBytes> ExtremeOf(DType dtype, bool greatest) {
+  return VisitNumberOrBool(
+      dtype, [greatest](auto tag) -> absl::StatusOr<SumBytes> {
+        return Extreme<typename decltype(tag)::type>(greatest);
+      });
+}
+
+// What becomes of `n` sums of `count` elements each.
+using FinishFn = void (*)(std::byte* sums, int64_t n, int64_t count);
+
+template <typename A>
+void Mean(std::byte* sums, int64_t n, int64_t count) {
+  A* sum = reinterpret_cast<A*>(sums);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_integral_v<A>) {
+      sum[i] = count == 0 ? A{0} : sum[i] / static_cast<A>(count);
+    } else {
+      sum[i] /= static_cast<A>(count);
+    }
+  }
+}
+
+void SquareRoot(std::byte* sums, int64_t n, int64_t) {
+  double* sum = reinterpret_cast<double*>(sums);
+  for (int64_t i = 0; i < n; ++i) sum[i] = std::sqrt(sum[i]);
+}
+
+void Logarithm(std::byte* sums, int64_t n, int64_t) {
+  double* sum = reinterpret_cast<double*>(sums);
+  for (int64_t i = 0; i < n; ++i) sum[i] = std::log(sum[i]);
+}
+
+FinishFn MeanOf(DType carrier) {
+  if (carrier == DType::kFp64) return Mean<double>;
+  return carrier == DType::kInt64 ? Mean<int64_t> : Mean<uint64_t>;
+}
+
+struct Reduction {
+  ReduceLoops loops;
+  DType folded = DType::kFp32;  // what the folds take
+  Folds folds;
+  SumBytes initial{};
+  FinishFn finish = nullptr;
+  Converter load;
+  Converter store;
+
+  // Outputs that lie together are made by elements that lie together: whole
+  // rows are folded into rows of sums.
+  void FoldRows(const std::byte* x, int64_t n, std::byte* sums) const {
+    ChunkBuffer buffer;
+    ForEachRow(loops.folded, [&](const auto& at) {
+      for (int64_t k = 0; k < loops.folded.inner(); ++k) {
+        const int64_t offset = at[0] + k * loops.folded.inner_stride(0);
+        folds.each(load.Read(x + offset * Size(), 1, n, buffer), n, sums);
+      }
+    });
+  }
+
+  // One output is made of elements that lie together.
+  void FoldOne(const std::byte* x, std::byte* sum) const {
+    const int64_t step = loops.folded.inner_stride(0);
+    const int64_t n = loops.folded.inner();
+    const bool whole = load.copies() && step == 1;
+    ChunkBuffer buffer;
+    ForEachRow(loops.folded, [&](const auto& at) {
+      const std::byte* row = x + at[0] * Size();
+      if (whole) {
+        folds.one(row, n, sum);
+        return;
+      }
+      for (int64_t done = 0; done < n;) {
+        const int64_t part = std::min(n - done, kChunk);
+        folds.one(load.Read(row + done * step * Size(), step, part, buffer),
+                  part, sum);
+        done += part;
+      }
+    });
+  }
+
+  void Run(const KernelArgs& args) const {
+    const StridedLoop& kept = loops.kept;
+    const int64_t step = kept.inner_stride(1);
+    const bool rows = step == 1 && kept.inner() > 1;
+    const auto size_out = static_cast<int64_t>(store.to_size());
+    ChunkBuffer sums;
+    ForEachRow(kept, [&](const auto& at) {
+      for (int64_t done = 0; done < kept.inner();) {
+        const int64_t n = std::min(kept.inner() - done, kChunk);
+        const std::byte* x = args.inputs[0] + (at[1] + done * step) * Size();
+        for (int64_t i = 0; i < n; ++i) {
+          std::byte* const sum = sums.data() + i * int64_t{kSumSize};
+          std::memcpy(sum, initial.data(), kSumSize);
+          if (!rows) FoldOne(x + i * step * Size(), sum);
+        }
+        if (rows) FoldRows(x, n, sums.data());
+        if (finish != nullptr) finish(sums.data(), n, loops.count);
+        store.Scatter(sums.data(), args.outputs[0] + (at[0] + done) * size_out,
+                      1, n);
+        done += n;
+      }
+    });
+  }
+
+  int64_t Size() const { return static_cast<int64_t>(load.from_size()); }
+};
+
+// The fold, its start and its end; UNIMPLEMENTED if `op` is no reduction.
+absl::Status SetFolds(absl::string_view op, DType dtype, Reduction& reduction) {
+  const DType carrier = CarrierOf(dtype);
+  const bool roots = op == "ReduceL2" || op == "ReduceLogSum";
+  const DType folded =
+      dtype == DType::kFp32 ? dtype : (roots ? DType::kFp64 : carrier);
+  reduction.folded = folded;
+  if (op == "ReduceSum" || op == "ReduceMean" || op == "ReduceLogSum") {
+    reduction.folds = FoldsOf<AddFn>(folded);
+    if (op == "ReduceMean") reduction.finish = MeanOf(carrier);
+    if (op == "ReduceLogSum") reduction.finish = Logarithm;
+  } else if (op == "ReduceSumSquare" || op == "ReduceL2") {
+    reduction.folds = FoldsOf<AddSquareFn>(folded);
+    if (op == "ReduceL2") reduction.finish = SquareRoot;
+  } else if (op == "ReduceL1") {
+    reduction.folds = FoldsOf<AddAbsFn>(folded);
+  } else if (op == "ReduceProd") {
+    reduction.folds = FoldsOf<MulFn>(folded);
+    reduction.initial =
+        carrier == DType::kFp64 ? BytesOf(1.0) : BytesOf(uint64_t{1});
+  } else if (op == "ReduceMax") {
+    reduction.folds = FoldsOf<MaxFn>(folded);
+    REPRISE_ASSIGN_OR_RETURN(reduction.initial, ExtremeOf(dtype, false));
+  } else if (op == "ReduceMin") {
+    reduction.folds = FoldsOf<MinFn>(folded);
+    REPRISE_ASSIGN_OR_RETURN(reduction.initial, ExtremeOf(dtype, true));
+  } else {
+    return ops::NotRunHere(absl::StrCat("no kernel for ", op));
+  }
+  return absl::OkStatus();
 }
 
 // log(sum(exp(x))) without overflow needs the maximum first.
-template <typename T>
-Kernel LogSumExpKernel(const ReduceLoops& loops) {
-  return {[loops](const KernelArgs& args) {
-    const T* x = args.in<T>(0);
-    T* y = args.out<T>(0);
+struct LogSumExp {
+  ReduceLoops loops;
+  Converter load;   // to double
+  Converter store;  // from double
+
+  template <typename Fn>
+  void ForEach(const std::byte* x, Fn fn) const {
+    const auto size = static_cast<int64_t>(load.from_size());
+    const int64_t step = loops.folded.inner_stride(0);
+    ChunkBuffer buffer;
+    ForEachRow(loops.folded, [&](const auto& at) {
+      for (int64_t done = 0; done < loops.folded.inner();) {
+        const int64_t n = std::min(loops.folded.inner() - done, kChunk);
+        const auto* values = reinterpret_cast<const double*>(
+            load.Read(x + (at[0] + done * step) * size, step, n, buffer));
+        for (int64_t i = 0; i < n; ++i) fn(values[i]);
+        done += n;
+      }
+    });
+  }
+
+  double Of(const std::byte* x) const {
+    double max = -std::numeric_limits<double>::infinity();
+    ForEach(x, [&](double v) { max = MaxFn()(max, v); });
+    const double shift = std::isfinite(max) ? max : 0;
+    double sum = 0;
+    ForEach(x, [&](double v) { sum += std::exp(v - shift); });
+    return std::log(sum) + shift;
+  }
+
+  void Run(const KernelArgs& args) const {
     const StridedLoop& kept = loops.kept;
+    const auto size = static_cast<int64_t>(load.from_size());
+    const auto size_out = static_cast<int64_t>(store.to_size());
     ForEachRow(kept, [&](const auto& at) {
       for (int64_t i = 0; i < kept.inner(); ++i) {
-        const T* from = x + at[1] + i * kept.inner_stride(1);
-        const auto each = [&](auto fn) {
-          ForEachRow(loops.folded, [&](const auto& below) {
-            for (int64_t k = 0; k < loops.folded.inner(); ++k) {
-              fn(static_cast<double>(static_cast<ComputeType<T>>(
-                  from[below[0] + k * loops.folded.inner_stride(0)])));
-            }
-          });
-        };
-        double max = -std::numeric_limits<double>::infinity();
-        each([&](double v) { max = v > max || v != v ? v : max; });
-        const double shift = std::isfinite(max) ? max : 0;
-        double sum = 0;
-        each([&](double v) { sum += std::exp(v - shift); });
-        y[at[0] + i * kept.inner_stride(0)] =
-            static_cast<T>(static_cast<ComputeType<T>>(std::log(sum) + shift));
-      }
-    });
-  }};
-}
-
-template <typename T>
-absl::StatusOr<Kernel> ReduceOf(absl::string_view op,
-                                const ReduceLoops& loops) {
-  using A = SumType<T>;
-  const A zero{0};
-  const auto count = static_cast<A>(loops.count);
-  const auto add = [](A a, auto b) { return a + static_cast<A>(b); };
-  const auto square = [](A a, auto b) {
-    return a + static_cast<A>(b) * static_cast<A>(b);
-  };
-  const auto same = [](A a) { return static_cast<ComputeType<T>>(a); };
-  if (op == "ReduceMax") return MinMaxKernel<T>(loops, true);
-  if (op == "ReduceMin") return MinMaxKernel<T>(loops, false);
-  if (op == "ReduceSum") return ReduceKernel<T>(loops, zero, add, same);
-  if (op == "ReduceMean") {
-    return ReduceKernel<T>(loops, zero, add, [count](A a) {
-      if constexpr (std::is_integral_v<A>) {
-        return static_cast<ComputeType<T>>(count == 0 ? A{0} : a / count);
-      } else {
-        return static_cast<ComputeType<T>>(a / count);
+        const double value =
+            Of(args.inputs[0] + (at[1] + i * kept.inner_stride(1)) * size);
+        store.Scatter(reinterpret_cast<const std::byte*>(&value),
+                      args.outputs[0] + (at[0] + i) * size_out, 1, 1);
       }
     });
   }
-  if (op == "ReduceProd") {
-    return ReduceKernel<T>(
-        loops, A{1}, [](A a, auto b) { return a * static_cast<A>(b); }, same);
-  }
-  if (op == "ReduceSumSquare")
-    return ReduceKernel<T>(loops, zero, square, same);
-  if (op == "ReduceL1") {
-    return ReduceKernel<T>(
-        loops, zero,
-        [](A a, auto b) {
-          const A v = static_cast<A>(b);
-          return a + (v < A{0} ? A{0} - v : v);
-        },
-        same);
-  }
-  if (op == "ReduceL2") {
-    return ReduceKernel<T>(loops, zero, square, [](A a) {
-      return static_cast<ComputeType<T>>(std::sqrt(static_cast<double>(a)));
-    });
-  }
-  if (op == "ReduceLogSum") {
-    return ReduceKernel<T>(loops, zero, add, [](A a) {
-      return static_cast<ComputeType<T>>(std::log(static_cast<double>(a)));
-    });
-  }
-  if (op == "ReduceLogSumExp") return LogSumExpKernel<T>(loops);
-  return ops::NotRunHere(absl::StrCat("no kernel for ", op));
-}
-
-struct AxisSizes {
-  int64_t outer = 1;
-  int64_t length = 1;
-  int64_t inner = 1;
 };
-
-AxisSizes SizesAround(const Dims& dims, int64_t axis) {
-  AxisSizes sizes;
-  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) {
-    (i < axis    ? sizes.outer
-     : i == axis ? sizes.length
-                 : sizes.inner) *= dims[i];
-  }
-  return sizes;
-}
-
-template <typename T>
-Kernel ArgKernel(const AxisSizes& sizes, bool max, bool last) {
-  return {[=](const KernelArgs& args) {
-    using C = ComputeType<T>;
-    const T* x = args.in<T>(0);
-    int64_t* y = args.out<int64_t>(0);
-    for (int64_t o = 0; o < sizes.outer; ++o) {
-      for (int64_t i = 0; i < sizes.inner; ++i) {
-        const T* row = x + o * sizes.length * sizes.inner + i;
-        int64_t best = 0;
-        C value = static_cast<C>(row[0]);
-        for (int64_t k = 1; k < sizes.length; ++k) {
-          const C next = static_cast<C>(row[k * sizes.inner]);
-          const bool better = max ? next > value : next < value;
-          if (better || (last && next == value)) {
-            best = k;
-            value = next;
-          }
-        }
-        *y++ = best;
-      }
-    }
-  }};
-}
-
-template <typename T>
-Kernel CumSumKernel(const AxisSizes& sizes, bool exclusive, bool reverse) {
-  return {[=](const KernelArgs& args) {
-    using C = ComputeType<T>;
-    const T* x = args.in<T>(0);
-    T* y = args.out<T>(0);
-    for (int64_t o = 0; o < sizes.outer; ++o) {
-      for (int64_t i = 0; i < sizes.inner; ++i) {
-        const int64_t base = o * sizes.length * sizes.inner + i;
-        C sum{0};
-        for (int64_t k = 0; k < sizes.length; ++k) {
-          const int64_t at =
-              base + (reverse ? sizes.length - 1 - k : k) * sizes.inner;
-          const C value = static_cast<C>(x[at]);
-          if (exclusive) y[at] = static_cast<T>(sum);
-          sum = static_cast<C>(sum + value);
-          if (!exclusive) y[at] = static_cast<T>(sum);
-        }
-      }
-    }
-  }};
-}
 
 }  // namespace
 
 absl::StatusOr<Kernel> MakeReduce(const KernelRequest& request) {
   REPRISE_ASSIGN_OR_RETURN(const ops::ReduceParams params,
                            ops::ReadReduce(request.view));
+  const absl::string_view op = request.view.op();
+  const DType dtype = request.view.dtype(0);
+  if (params.axes.empty() && op != "ReduceSumSquare") return MakeCopy(request);
+  if (dtype == DType::kString) return ops::NotRunHere("not run for BYTES");
   const ReduceLoops loops = MakeLoops(request.view.dims(0), params);
-  if (params.axes.empty() && request.view.op() != "ReduceSumSquare") {
-    return MakeCopy(request);
+  if (op == "ReduceLogSumExp") {
+    const LogSumExp log{loops, Converter(dtype, DType::kFp64),
+                        Converter(DType::kFp64, dtype)};
+    return Kernel{[log](const KernelArgs& args) { log.Run(args); }};
   }
-  return VisitNumber(
-      request.view.dtype(0), [&](auto tag) -> absl::StatusOr<Kernel> {
-        return ReduceOf<typename decltype(tag)::type>(request.view.op(), loops);
-      });
-}
-
-absl::StatusOr<Kernel> MakeArg(const KernelRequest& request) {
-  REPRISE_ASSIGN_OR_RETURN(const ops::ArgParams params,
-                           ops::ReadArg(request.view));
-  const AxisSizes sizes = SizesAround(request.view.dims(0), params.axis);
-  const bool max = request.view.op() == "ArgMax";
-  if (sizes.length == 0) {
-    return ops::BadNode("the axis to search has no elements");
-  }
-  return VisitNumber(request.view.dtype(0),
-                     [&](auto tag) -> absl::StatusOr<Kernel> {
-                       return ArgKernel<typename decltype(tag)::type>(
-                           sizes, max, params.select_last);
-                     });
-}
-
-absl::StatusOr<Kernel> MakeCumSum(const KernelRequest& request) {
-  REPRISE_ASSIGN_OR_RETURN(const ops::CumSumParams params,
-                           ops::ReadCumSum(request.view));
-  const AxisSizes sizes = SizesAround(request.view.dims(0), params.axis);
-  return VisitNumber(request.view.dtype(0),
-                     [&](auto tag) -> absl::StatusOr<Kernel> {
-                       return CumSumKernel<typename decltype(tag)::type>(
-                           sizes, params.exclusive, params.reverse);
-                     });
+  Reduction reduction;
+  reduction.loops = loops;
+  REPRISE_RETURN_IF_ERROR(SetFolds(op, dtype, reduction));
+  reduction.load = Converter(dtype, reduction.folded);
+  reduction.store = Converter(CarrierOf(reduction.folded), dtype);
+  return Kernel{[reduction](const KernelArgs& args) { reduction.Run(args); }};
 }
 
 }  // namespace reprise::cpu

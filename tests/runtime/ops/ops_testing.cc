@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/ops/carry_values.h"
 #include "runtime/ops/infer_signature.h"
 #include "runtime/ops/op_table.h"
 
@@ -76,6 +77,26 @@ Dims NodeCase::OutDims() {
   const absl::StatusOr<std::vector<ops::TensorType>> types = Infer();
   EXPECT_TRUE(types.ok()) << types.status();
   return types.ok() ? (*types)[0].dims : Dims{-99};
+}
+
+std::vector<int64_t> Carry(NodeCase& node, size_t i) {
+  const auto types = node.Infer();
+  EXPECT_TRUE(types.ok()) << types.status();
+  const auto values = ops::CarryValues(node.view(), *types);
+  EXPECT_TRUE(values.ok()) << values.status();
+  if (!values.ok() || values->empty()) return {-999};
+  EXPECT_EQ((*values)[i].dtype(), (*types)[i].dtype);
+  EXPECT_EQ((*values)[i].dims(), (*types)[i].dims);
+  if ((*values)[i].dtype() == DType::kBool) {
+    const auto bools = (*values)[i].values<uint8_t>();
+    return {bools.begin(), bools.end()};
+  }
+  if ((*values)[i].dtype() == DType::kFp32) {
+    const auto floats = (*values)[i].values<float>();
+    return {floats.begin(), floats.end()};
+  }
+  const auto ints = (*values)[i].values<int64_t>();
+  return {ints.begin(), ints.end()};
 }
 
 graph::ValueId GraphBuilder::Id(const std::string& name) {

@@ -1,6 +1,7 @@
 // Nodes and graphs for tests of operators, without a file format.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -48,6 +49,10 @@ class NodeCase {
   std::deque<HostTensor> constants_;
   ops::NodeView view_;
 };
+
+// Output `i` of a node that is carried through shape inference, its elements as
+// INT64; {-999} if the node is not carried.
+std::vector<int64_t> Carry(NodeCase& node, size_t i = 0);
 
 // A graph, value by value; names tie it together.
 class GraphBuilder {

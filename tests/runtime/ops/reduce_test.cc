@@ -120,5 +120,14 @@ TEST(ReduceBatchTest, ATransposedBatchMovesForward) {
             "");
 }
 
+TEST(ReduceTest, BoolsHaveExtremesFromOpset20On) {
+  EXPECT_EQ(NodeCase("ReduceMax", 20).In({2, 3}, DType::kBool).OutDims(),
+            (Dims{1, 1}));
+  EXPECT_THAT(NodeCase("ReduceMax", 18).In({2, 3}, DType::kBool).Infer(),
+              StatusIs(absl::StatusCode::kUnimplemented));
+  EXPECT_THAT(NodeCase("ReduceSum", 20).In({2, 3}, DType::kBool).Infer(),
+              StatusIs(absl::StatusCode::kUnimplemented));
+}
+
 }  // namespace
 }  // namespace reprise::ops

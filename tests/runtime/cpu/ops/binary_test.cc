@@ -46,6 +46,25 @@ TEST(BinaryTest, IntegersWrapAndNeverTrap) {
               ElementsAre(std::numeric_limits<int32_t>::max()));
 }
 
+TEST(BinaryTest, NarrowIntegersWrapInTheirOwnWidth) {
+  const auto compute = [](const char* op, int8_t a, int8_t b) {
+    return Values<int8_t>(OpTester(op, 14)
+                              .In(TensorOf<int8_t>(DType::kInt8, {1}, {a}))
+                              .In(TensorOf<int8_t>(DType::kInt8, {1}, {b}))
+                              .Result())[0];
+  };
+  EXPECT_EQ(compute("Add", 127, 1), -128);
+  EXPECT_EQ(compute("Mul", 100, 100), static_cast<int8_t>(10000));
+  EXPECT_EQ(compute("Div", -128, -1), -128);
+  EXPECT_EQ(compute("Sub", -128, 1), 127);
+  EXPECT_THAT(
+      Values<uint8_t>(OpTester("Sub", 14)
+                          .In(TensorOf<uint8_t>(DType::kUint8, {1}, {3}))
+                          .In(TensorOf<uint8_t>(DType::kUint8, {1}, {5}))
+                          .Result()),
+      ElementsAre(254));
+}
+
 TEST(BinaryTest, ModTakesTheSignThatItIsAskedFor) {
   EXPECT_THAT(Values<int64_t>(OpTester("Mod", 13)
                                   .In(I64({3}, {-7, 7, 5}))

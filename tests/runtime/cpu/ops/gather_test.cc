@@ -37,5 +37,19 @@ TEST(GatherTest, ElementsFollowTheirOwnIndices) {
               ElementsAre(1, 1, 4, 0));
 }
 
+TEST(GatherTest, NdFollowsTuples) {
+  EXPECT_THAT(Values<float>(OpTester("GatherND", 13)
+                                .In(F32({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}))
+                                .In(I64({2, 2}, {1, 0, 0, -1}))
+                                .Result()),
+              ElementsAre(5, 6, 3, 4));
+  EXPECT_THAT(Values<float>(OpTester("GatherND", 13)
+                                .In(F32({2, 2}, {1, 2, 3, 4}))
+                                .In(I64({2, 1}, {1, 5}))
+                                .Set("batch_dims", int64_t{1})
+                                .Result()),
+              ElementsAre(2, 0));
+}
+
 }  // namespace
 }  // namespace reprise::cpu

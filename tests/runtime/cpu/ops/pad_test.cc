@@ -37,5 +37,21 @@ TEST(PadTest, CropsByNegativePadsAndTakesAValue) {
               ElementsAre(2, 7, 4, 7));
 }
 
+TEST(PadTest, TheValueMayBeComputed) {
+  OpTester tester("Pad", 13);
+  tester.In(I32({2}, {1, 2})).In(I64({2}, {1, 1})).In(I32({1}, {-7}));
+  EXPECT_THAT(Values<int32_t>(tester.Result()), ElementsAre(-7, 1, 2, -7));
+  tester.ExpectPlain({0, 2});
+}
+
+TEST(PadTest, BoolsAndWholeRowsArePadded) {
+  EXPECT_THAT(Values<uint8_t>(OpTester("Pad", 13)
+                                  .In(Bool({1, 2}, {1, 0}))
+                                  .In(I64({4}, {1, 0, 0, 0}))
+                                  .In(Bool({}, {1}))
+                                  .Result()),
+              ElementsAre(1, 1, 1, 0));
+}
+
 }  // namespace
 }  // namespace reprise::cpu

@@ -102,6 +102,53 @@ TEST(UnaryTest, ClipTakesBoundsAsInputsOrNone) {
               ElementsAre(-2, 0, 1));
 }
 
+TEST(UnaryTest, ClipReadsBoundsThatAreComputed) {
+  OpTester both("Clip", 13);
+  both.In(F32({2, 3}, {-2, 0, 2, 9, -9, 1}))
+      .In(F32({}, {-1}))
+      .In(F32({1}, {1}));
+  both.ExpectPlain({0, 1, 2});
+  both.ExpectPlain({0, 2});
+  OpTester high("Clip", 13);
+  high.In(TensorOf<int8_t>(DType::kInt8, {3}, {-2, 0, 2}))
+      .Absent()
+      .In(TensorOf<int8_t>(DType::kInt8, {}, {1}));
+  high.ExpectPlain({0, 2});
+  OpTester scalar("Clip", 13);
+  scalar.In(F32({}, {5})).In(F32({1}, {7}));
+  scalar.ExpectPlain({0, 1});
+}
+
+TEST(UnaryTest, ClipOfIntegersHasTheirOwnBounds) {
+  const uint64_t most = std::numeric_limits<uint64_t>::max();
+  EXPECT_THAT(Values<uint64_t>(
+                  OpTester("Clip", 13)
+                      .In(TensorOf<uint64_t>(DType::kUint64, {3}, {0, 9, most}))
+                      .In(TensorOf<uint64_t>(DType::kUint64, {}, {5}))
+                      .Result()),
+              ElementsAre(5, 9, most));
+  EXPECT_THAT(Values<int8_t>(
+                  OpTester("Clip", 13)
+                      .In(TensorOf<int8_t>(DType::kInt8, {3}, {-128, 0, 127}))
+                      .Absent()
+                      .In(TensorOf<int8_t>(DType::kInt8, {}, {3}))
+                      .Result()),
+              ElementsAre(-128, 0, 3));
+}
+
+TEST(UnaryTest, NarrowIntegersWrapInTheirOwnWidth) {
+  EXPECT_THAT(
+      Values<int8_t>(OpTester("Neg", 13)
+                         .In(TensorOf<int8_t>(DType::kInt8, {2}, {-128, 5}))
+                         .Result()),
+      ElementsAre(-128, -5));
+  EXPECT_THAT(
+      Values<uint8_t>(OpTester("Sign", 13)
+                          .In(TensorOf<uint8_t>(DType::kUint8, {2}, {0, 200}))
+                          .Result()),
+      ElementsAre(0, 1));
+}
+
 TEST(UnaryTest, TestsForInfinityAndNan) {
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Values<uint8_t>(OpTester("IsInf", 10)

@@ -1,0 +1,113 @@
+#include "runtime/cpu/ops/axis_tables.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/convert.h"
+
+namespace reprise::cpu {
+namespace {
+
+// Offsets in the input instead of indices. Trailing axes that show the input as
+// it is are one block of elements that lie together.
+struct Tables {
+  std::vector<std::vector<int64_t>> offsets;
+  int64_t block = 1;
+};
+
+bool ShowsAll(const std::vector<int64_t>& sources, int64_t extent) {
+  if (static_cast<int64_t>(sources.size()) != extent) return false;
+  for (int64_t i = 0; i < extent; ++i) {
+    if (sources[i] != i) return false;
+  }
+  return true;
+}
+
+Tables MakeTables(const Dims& in, const AxisSources& sources) {
+  Tables tables;
+  size_t axes = in.size();
+  while (axes > 0 && ShowsAll(sources[axes - 1], in[axes - 1])) {
+    tables.block *= in[--axes];
+  }
+  const Dims strides = Strides(in);
+  for (size_t axis = 0; axis < axes; ++axis) {
+    std::vector<int64_t> offsets;
+    for (const int64_t source : sources[axis]) {
+      offsets.push_back(source == kFillIndex ? kFillIndex
+                                             : source * strides[axis]);
+    }
+    tables.offsets.push_back(std::move(offsets));
+  }
+  return tables;
+}
+
+template <typename T>
+void CopyBlock(const T* from, int64_t at, int64_t block, T fill, T* to) {
+  if (block == 1) {
+    *to = at == kFillIndex ? fill : from[at];
+  } else if (at == kFillIndex) {
+    std::fill_n(to, block, fill);
+  } else {
+    std::copy_n(from + at, block, to);
+  }
+}
+
+// Writes the part of `to` below the axes before `axis`, whose offset in the
+// input is `at`, or kFillIndex; returns what follows it.
+template <typename T>
+T* Walk(const Tables& tables, size_t axis, int64_t at, const T* from, T fill,
+        T* to) {
+  if (axis == tables.offsets.size()) {
+    CopyBlock(from, at, tables.block, fill, to);
+    return to + tables.block;
+  }
+  const bool last = axis + 1 == tables.offsets.size();
+  for (const int64_t offset : tables.offsets[axis]) {
+    const bool filled = at == kFillIndex || offset == kFillIndex;
+    const int64_t here = filled ? kFillIndex : at + offset;
+    if (last) {
+      CopyBlock(from, here, tables.block, fill, to);
+      to += tables.block;
+    } else {
+      to = Walk(tables, axis + 1, here, from, fill, to);
+    }
+  }
+  return to;
+}
+
+}  // namespace
+
+absl::Status CheckTableSize(int64_t out) {
+  constexpr int64_t kMaxEntries = int64_t{1} << 26;
+  if (out <= kMaxEntries) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("an axis of ", out, " elements is too large"));
+}
+
+absl::StatusOr<Kernel> TableKernel(DType dtype, const Dims& in,
+                                   const AxisSources& sources, Fill fill) {
+  if (dtype == DType::kString) return ops::NotRunHere("not run for BYTES");
+  uint64_t bits = 0;
+  Converter(DType::kFp64, dtype)
+      .Gather(reinterpret_cast<const std::byte*>(&fill.value), 1,
+              reinterpret_cast<std::byte*>(&bits), 1);
+  return VisitBytes(dtype, [&](auto tag) -> absl::StatusOr<Kernel> {
+    using T = typename decltype(tag)::type;
+    T value{};
+    if constexpr (sizeof(T) <= sizeof(bits)) {
+      std::memcpy(&value, &bits, sizeof(T));
+    }
+    return Kernel{[tables = MakeTables(in, sources), value,
+                   input = fill.input](const KernelArgs& args) {
+      const T filled =
+          input < 0 ? value : *args.in<T>(static_cast<size_t>(input));
+      Walk(tables, 0, 0, args.in<T>(0), filled, args.out<T>(0));
+    }};
+  });
+}
+
+}  // namespace reprise::cpu
