@@ -99,9 +99,9 @@ prometheus::Counter& ModelSeries::CodeCounter(absl::StatusCode code) {
 InferMetrics::InferMetrics(prometheus::Registry& registry)
     : families_(MakeFamilies(registry)),
       received_(ByteCounter(registry, "reprise_grpc_received_bytes_total",
-                            "Bytes of request messages received, by method")),
+                            "Bytes of ModelInfer's request messages")),
       sent_(ByteCounter(registry, "reprise_grpc_sent_bytes_total",
-                        "Bytes of reply messages sent, by method")),
+                        "Bytes of ModelInfer's reply messages")),
       unknown_(std::make_unique<ModelSeries>(families_, ModelSeries::Labels{},
                                              absl::ZeroDuration())) {}
 
