@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -16,7 +17,57 @@ namespace {
 // Dims that were refused are refused again without another attempt.
 constexpr size_t kMaxFailed = 256;
 
+// INVALID_ARGUMENT unless the values are as many as the free dims, and each
+// in the range that the configuration gives. Without one a dim may be 0: the
+// tensor is then empty.
+absl::Status CheckDims(const ModelVersion& model, const VariantKey& key) {
+  const std::vector<std::string>& symbols = model.signature().free_symbols;
+  if (key.size() != symbols.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("request binds ", key.size(),
+                                                   " free dims, the model has ",
+                                                   symbols.size()));
+  }
+  for (size_t i = 0; i < key.size(); ++i) {
+    const auto range = model.config().dims.find(symbols[i]);
+    const DimRange allowed =
+        range == model.config().dims.end() ? DimRange{.low = 0} : range->second;
+    if (key[i] < allowed.low || key[i] > allowed.high) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "dim '", symbols[i], "' is ", key[i], ", served are ", allowed.low,
+          allowed.high == std::numeric_limits<int64_t>::max()
+              ? " and more"
+              : absl::StrCat(" to ", allowed.high)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+// The variant of `task`, or a new one that is to be made.
+absl::StatusOr<Variant*> WorkerImpl::VariantFor(Served& served,
+                                                const InferTask& task) {
+  if (Variant* variant = served.Find(task.variant); variant != nullptr) {
+    return variant;
+  }
+  REPRISE_RETURN_IF_ERROR(CheckDims(*served.model, task.variant));
+  const auto failed = std::find_if(
+      served.failed.begin(), served.failed.end(),
+      [&](const FailedVariant& other) { return other.key == task.variant; });
+  if (failed != served.failed.end()) return failed->status;
+  const auto pinned = std::count_if(
+      served.variants.begin(), served.variants.end(),
+      [](const std::unique_ptr<Variant>& variant) { return variant->pinned; });
+  if (pinned >= served.batch().max_variants) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dims ", VariantText(served.model->signature(), task.variant),
+        " are not served: max_variants is ", served.batch().max_variants,
+        ", and all are configured: ", served.ReadyVariants()));
+  }
+  Variant& variant = served.AddVariant(task.variant);
+  variants_.push_back(&variant);
+  return &variant;
+}
 
 void WorkerImpl::RequestBuilds() {
   absl::MutexLock lock(&build_mu_);

@@ -85,8 +85,6 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   // device_worker.cc: the way in, and out without running.
   absl::Status Accept(uint64_t uid, InferTask& task, Effects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<Variant*> VariantFor(Served& served, const InferTask& task)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Admitted(Variant& variant, const InferTask& task, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   AdmissionView ViewForAdmission(Variant& variant, absl::Time now)
@@ -167,7 +165,9 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   void LeaveRetired(const BatchRun& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeDevice(bool wanted);
 
-  // variant_builder.cc: the loader's thread, for variants made on demand.
+  // variant_builder.cc: variants made on demand, on the loader's thread.
+  absl::StatusOr<Variant*> VariantFor(Served& served, const InferTask& task)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Build() ABSL_LOCKS_EXCLUDED(mu_, build_mu_);
   void RequestBuilds() ABSL_LOCKS_EXCLUDED(build_mu_);
   bool BuildsEnd() ABSL_LOCKS_EXCLUDED(build_mu_);
