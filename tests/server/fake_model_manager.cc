@@ -155,6 +155,11 @@ void FakeModelManager::SetPlentiful(bool plentiful) {
   plentiful_ = plentiful;
 }
 
+absl::Time FakeModelManager::last_deadline() const {
+  absl::MutexLock lock(&mu_);
+  return last_deadline_;
+}
+
 int FakeModelManager::launched() const {
   absl::MutexLock lock(&mu_);
   return launched_;
@@ -193,6 +198,7 @@ absl::Status FakeModelManager::Offer(const ModelVersion& model,
                                      InferTask& task) {
   {
     absl::MutexLock lock(&mu_);
+    last_deadline_ = task.deadline;
     if (!refusal_.ok()) return refusal_;
     if (stopped_) return absl::UnavailableError("stopping");
     if (hold_) {

@@ -57,6 +57,7 @@ class FakeModelManager final : public ModelManager {
   void SetReady(bool ready) ABSL_LOCKS_EXCLUDED(mu_);
   void SetPlentiful(bool plentiful) ABSL_LOCKS_EXCLUDED(mu_);
   int launched() const ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Time last_deadline() const ABSL_LOCKS_EXCLUDED(mu_);  // of a task
   std::vector<std::string> calls() const ABSL_LOCKS_EXCLUDED(mu_);
   LoadOverrides overrides() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -86,6 +87,7 @@ class FakeModelManager final : public ModelManager {
   bool plentiful_ ABSL_GUARDED_BY(mu_) = true;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
   int launched_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Time last_deadline_ ABSL_GUARDED_BY(mu_);
   int cancels_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status refusal_ ABSL_GUARDED_BY(mu_);
   std::vector<Held> held_ ABSL_GUARDED_BY(mu_);

@@ -33,11 +33,11 @@ class FrontTest : public ::testing::Test {
         MakeModel("bytes", IdentitySignature(DType::kUint8, {kFreeDim})));
   }
 
-  void Start(GrpcOptions options = {}) {
+  void Start(GrpcOptions options = {}, Clock& clock = RealClock::Get()) {
     if (options.address == "127.0.0.1") options.port = 0;
     auto front = GrpcFront::Create(options, {.registry = registry_,
                                              .manager = manager_,
-                                             .clock = RealClock::Get(),
+                                             .clock = clock,
                                              .metrics = metrics_,
                                              .version = "1.2.3"});
     ASSERT_TRUE(front.ok()) << front.status();

@@ -10,6 +10,7 @@
 #include "runtime/base/thread.h"
 #include "runtime/worker/retry_after.h"
 #include "tests/server/grpc/front_fixture.h"
+#include "tests/testing/fake_clock.h"
 
 namespace reprise::testing {
 namespace {
@@ -207,6 +208,22 @@ TEST_F(InferCallTest, WhatRanForACallerWhoWentAwayIsNoAnswer) {
   EXPECT_EQ(outcomes("met"), "0");
   EXPECT_EQ(Metric(std::string("reprise_request_rows_total") + kLabels + "}"),
             "0");
+}
+
+TEST_F(InferCallTest, ADeadlineIsByTheServersClockNotByTheWallClock) {
+  FakeClock clock;
+  const RealClock& real = RealClock::Get();
+  clock.SetWallOffset(real.ToWall(real.Now()) - clock.Now());
+  Start({}, clock);
+  ASSERT_TRUE(Infer(SimpleRequest()).ok());
+  EXPECT_EQ(manager_.last_deadline(), absl::InfiniteFuture());
+  grpc::ClientContext context;
+  context.set_deadline(
+      absl::ToChronoTime(clock.ToWall(clock.Now() + absl::Hours(2))));
+  ASSERT_TRUE(Infer(SimpleRequest(), nullptr, &context).ok());
+  EXPECT_GT(manager_.last_deadline(), clock.Now() + absl::Hours(1));
+  EXPECT_LT(manager_.last_deadline(), clock.Now() + absl::Hours(3));
+  front_.reset();  // before its clock
 }
 
 TEST_F(InferCallTest, AReplyAboveTheLimitIsRefused) {
