@@ -1,8 +1,5 @@
-// ONNX's own backend tests, run through the CPU device.
-//
-// allowed.txt lists what must pass, a test a line, as "node/test_abs". The
-// others are run too and counted, so that the list can be kept as wide as what
-// passes.
+// ONNX's own backend tests, run through the CPU device. Two lists beside this
+// file say which must pass and why the others do not: see suite_lists.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,7 +9,6 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -30,6 +26,7 @@
 #include "runtime/onnx/weights.h"
 #include "runtime/ops/infer_signature.h"
 #include "runtime/tensor/string_ref.h"
+#include "tests/conformance/onnx/suite_lists.h"
 
 namespace reprise {
 namespace {
@@ -251,16 +248,14 @@ class Suite {
   std::unique_ptr<Device> device_;
 };
 
-std::set<std::string> ReadAllowed() {
-  std::ifstream file(REPRISE_ONNX_ALLOWED);
-  std::set<std::string> names;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') names.insert(line);
-  }
-  return names;
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
-TEST(OnnxSuite, EveryAllowedTestPasses) {
+TEST(OnnxSuite, EveryTestPassesOrIsSkippedForAReason) {
   const char* const from = std::getenv("REPRISE_ONNX_TESTDATA");
   const fs::path root =
       from != nullptr ? from : "/usr/share/libonnx-testdata/data";
@@ -268,35 +263,21 @@ TEST(OnnxSuite, EveryAllowedTestPasses) {
     GTEST_SKIP() << "ONNX's test data (Debian: libonnx-testdata) is not in "
                  << root;
   }
-  const std::set<std::string> allowed = ReadAllowed();
-  ASSERT_FALSE(allowed.empty()) << REPRISE_ONNX_ALLOWED;
+  const fs::path lists_folder = REPRISE_ONNX_LISTS;
+  auto lists = SuiteLists::Parse(ReadText(lists_folder / "allowed.txt"),
+                                 ReadText(lists_folder / "skipped.txt"));
+  ASSERT_TRUE(lists.ok()) << lists.status();
   Suite suite;
-  int passed = 0;
-  int failed = 0;
-  int skipped = 0;
-  std::set<std::string> seen;
   for (const char* part :
        {"node", "simple", "pytorch-operator", "pytorch-converted"}) {
     for (const auto& entry : fs::directory_iterator(root / part)) {
       const std::string name =
           absl::StrCat(part, "/", entry.path().filename().string());
-      seen.insert(name);
-      const absl::Status status = suite.Run(entry.path());
-      if (allowed.contains(name)) {
-        EXPECT_TRUE(status.ok()) << name << ": " << status;
-        ++(status.ok() ? passed : failed);
-      } else {
-        ++skipped;
-        std::cout << (status.ok() ? "PASSES UNLISTED " : "SKIPPED ") << name
-                  << " " << status << "\n";
-      }
+      EXPECT_EQ(lists->Judge(name, suite.Run(entry.path())), "");
     }
   }
-  for (const std::string& name : allowed) {
-    EXPECT_TRUE(seen.contains(name)) << name << " is allowed but not there";
-  }
-  std::cout << "passed " << passed << ", failed " << failed << ", skipped "
-            << skipped << " of " << seen.size() << "\n";
+  for (const std::string& unused : lists->Unused()) ADD_FAILURE() << unused;
+  std::cout << lists->Reasons() << lists->Counts() << "\n";
 }
 
 }  // namespace
