@@ -35,8 +35,8 @@ struct TaskResult {
   absl::Status status;
   BatchOutput output;  // empty unless status is OK
   StageTimes times;
-  // Nothing else waits for the thread that completes the task, or runs: Complete
-  // may use it for some tens of microseconds.
+  // Nothing else waits for the thread that completes the task, or runs:
+  // Complete may use it for some tens of microseconds.
   bool at_leisure = false;
 };
 
