@@ -2,7 +2,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -285,7 +284,7 @@ class LentStepTest : public WorkerLoopTest {
   void SetUp() override {
     Start(TestConfig(), {.run = FakeRun::kInstant, .runs_at_once = true});
     fake_->OnLaunch([this](const FakeLaunch&) {
-      threads_.push_back(std::this_thread::get_id());
+      threads_.push_back(gettid());
       if (on_launch_) std::exchange(on_launch_, nullptr)();
     });
     // After its first request the worker waits for the next look at its load.
@@ -295,22 +294,22 @@ class LentStepTest : public WorkerLoopTest {
     threads_.clear();
   }
 
-  std::vector<std::thread::id> threads_;  // of each launch
-  std::function<void()> on_launch_;       // once
+  std::vector<pid_t> threads_;       // of each launch
+  std::function<void()> on_launch_;  // once
 };
 
 TEST_F(LentStepTest, ALoneRequestRunsOnTheThreadThatOffersIt) {
   TestTask& task = Offer(7);
   ASSERT_TRUE(task.done());
   EXPECT_THAT(task.rows_answered(), ElementsAre(7));
-  EXPECT_THAT(threads_, ElementsAre(std::this_thread::get_id()));
+  EXPECT_THAT(threads_, ElementsAre(gettid()));
 }
 
 TEST_F(LentStepTest, RequestsInARowAreTheWorkers) {
   Offer(0);
   EXPECT_THAT(Offer(1).Await(), IsOk());  // the clock has not moved
   ASSERT_EQ(threads_.size(), 2u);
-  EXPECT_NE(threads_[1], std::this_thread::get_id());
+  EXPECT_NE(threads_[1], gettid());
 }
 
 TEST_F(LentStepTest, WhatComesMeanwhileIsTheWorkers) {
@@ -319,7 +318,7 @@ TEST_F(LentStepTest, WhatComesMeanwhileIsTheWorkers) {
   EXPECT_THAT(tasks_[1].Await(), IsOk());
   EXPECT_THAT(tasks_[2].Await(), IsOk());
   ASSERT_EQ(threads_.size(), 2u);
-  EXPECT_NE(threads_[1], std::this_thread::get_id());
+  EXPECT_NE(threads_[1], gettid());
 }
 
 TEST_F(LentStepTest, AModelIsRemovedBetweenLentSteps) {
