@@ -50,6 +50,7 @@ absl::Status Gather(const InferTask& task, std::span<const InputBuffer> inputs,
 void RepeatRow(std::span<const InputBuffer> inputs, int from, int first_row,
                int rows) {
   for (const InputBuffer& input : inputs) {
+    if (input.row_bytes == 0) continue;
     const std::byte* source =
         input.bytes.data() + static_cast<size_t>(from) * input.row_bytes;
     for (int row = first_row; row < first_row + rows; ++row) {

@@ -83,7 +83,9 @@ absl::StatusOr<HostTensor> FromFile(const std::string& content, DType dtype,
     return Fault(absl::StrCat("has ", content.size(), " bytes, not ",
                               tensor.bytes().size()));
   }
-  std::memcpy(tensor.bytes().data(), content.data(), content.size());
+  if (!content.empty()) {
+    std::memcpy(tensor.bytes().data(), content.data(), content.size());
+  }
   return tensor;
 }
 

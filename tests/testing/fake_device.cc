@@ -212,7 +212,7 @@ class FakeDevice::Exec final : public Executable {
   std::vector<uint64_t> Tags(const PoolSlot& slot, int rung) const {
     std::vector<uint64_t> tags(static_cast<size_t>(rung));
     const size_t bytes = RowBytes(signature_.inputs[0]);
-    for (size_t row = 0; row < tags.size(); ++row) {
+    for (size_t row = 0; bytes > 0 && row < tags.size(); ++row) {
       std::memcpy(&tags[row], slot.inputs_[0].data() + row * bytes,
                   std::min(bytes, sizeof(uint64_t)));
     }

@@ -14,7 +14,7 @@
 namespace reprise {
 namespace {
 
-constexpr int kDevices = 20'000;
+constexpr int kDevices = 10'000;
 constexpr absl::Time kNow = absl::UnixEpoch();
 
 // A device with all that its view refers to.
