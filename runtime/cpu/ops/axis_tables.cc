@@ -17,6 +17,10 @@ namespace {
 struct Tables {
   std::vector<std::vector<int64_t>> offsets;
   int64_t block = 1;
+  // The longest part of the last axis that lies together in the input, as a
+  // padded row does: `run` elements after `head` others.
+  int64_t head = 0;
+  int64_t run = 0;
 };
 
 bool ShowsAll(const std::vector<int64_t>& sources, int64_t extent) {
@@ -25,6 +29,23 @@ bool ShowsAll(const std::vector<int64_t>& sources, int64_t extent) {
     if (sources[i] != i) return false;
   }
   return true;
+}
+
+void FindRun(Tables& tables) {
+  const std::vector<int64_t>& offsets = tables.offsets.back();
+  for (size_t start = 0; start < offsets.size();) {
+    size_t end = start + 1;
+    while (end < offsets.size() && offsets[start] != kFillIndex &&
+           offsets[end] == offsets[end - 1] + tables.block) {
+      ++end;
+    }
+    const auto length = static_cast<int64_t>(end - start);
+    if (length > tables.run && offsets[start] != kFillIndex) {
+      tables.head = static_cast<int64_t>(start);
+      tables.run = length;
+    }
+    start = end;
+  }
 }
 
 Tables MakeTables(const Dims& in, const AxisSources& sources) {
@@ -42,18 +63,35 @@ Tables MakeTables(const Dims& in, const AxisSources& sources) {
     }
     tables.offsets.push_back(std::move(offsets));
   }
+  if (axes > 0) FindRun(tables);
   return tables;
 }
 
+// The last axis: elements (or blocks) one after the other.
 template <typename T>
-void CopyBlock(const T* from, int64_t at, int64_t block, T fill, T* to) {
-  if (block == 1) {
-    *to = at == kFillIndex ? fill : from[at];
-  } else if (at == kFillIndex) {
-    std::fill_n(to, block, fill);
-  } else {
-    std::copy_n(from + at, block, to);
+T* WalkLast(const Tables& tables, int64_t at, const T* from, T fill, T* to) {
+  const std::vector<int64_t>& offsets = tables.offsets.back();
+  const auto n = static_cast<int64_t>(offsets.size());
+  if (at == kFillIndex) return std::fill_n(to, n * tables.block, fill);
+  from += at;
+  if (tables.block == 1) {
+    for (int64_t i = 0; i < tables.head; ++i) {
+      to[i] = offsets[i] == kFillIndex ? fill : from[offsets[i]];
+    }
+    // What lies together is copied together.
+    if (tables.run > 0) {
+      std::copy_n(from + offsets[tables.head], tables.run, to + tables.head);
+    }
+    for (int64_t i = tables.head + tables.run; i < n; ++i) {
+      to[i] = offsets[i] == kFillIndex ? fill : from[offsets[i]];
+    }
+    return to + n;
   }
+  for (const int64_t offset : offsets) {
+    to = offset == kFillIndex ? std::fill_n(to, tables.block, fill)
+                              : std::copy_n(from + offset, tables.block, to);
+  }
+  return to;
 }
 
 // Writes the part of `to` below the axes before `axis`, whose offset in the
@@ -61,20 +99,14 @@ void CopyBlock(const T* from, int64_t at, int64_t block, T fill, T* to) {
 template <typename T>
 T* Walk(const Tables& tables, size_t axis, int64_t at, const T* from, T fill,
         T* to) {
-  if (axis == tables.offsets.size()) {
-    CopyBlock(from, at, tables.block, fill, to);
-    return to + tables.block;
+  if (tables.offsets.empty()) return std::copy_n(from, tables.block, to);
+  if (axis + 1 == tables.offsets.size()) {
+    return WalkLast(tables, at, from, fill, to);
   }
-  const bool last = axis + 1 == tables.offsets.size();
   for (const int64_t offset : tables.offsets[axis]) {
     const bool filled = at == kFillIndex || offset == kFillIndex;
-    const int64_t here = filled ? kFillIndex : at + offset;
-    if (last) {
-      CopyBlock(from, here, tables.block, fill, to);
-      to += tables.block;
-    } else {
-      to = Walk(tables, axis + 1, here, from, fill, to);
-    }
+    to = Walk(tables, axis + 1, filled ? kFillIndex : at + offset, from, fill,
+              to);
   }
   return to;
 }

@@ -12,11 +12,14 @@
 namespace reprise::cpu {
 namespace {
 
-// Integer arithmetic wraps around.
+// Integer arithmetic wraps around. Narrow types would be promoted to int, which
+// does not.
 template <typename T>
-using Wrapping =
-    std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                       std::type_identity<T>>::type;
+using Wrapping = typename std::conditional_t<
+    !std::is_integral_v<T>, std::type_identity<T>,
+    std::conditional_t<(sizeof(T) < sizeof(unsigned)),
+                       std::type_identity<unsigned>,
+                       std::make_unsigned<T>>>::type;
 
 struct AddFn {
   template <typename T>
@@ -95,11 +98,15 @@ void PowRow(const Row& row) {
   const T* base = row.input<T>(0);
   const double* exponent = row.input<double>(1);
   T* y = row.output<T>();
-  const bool square = row.step[1] == 0 && *exponent == 2.0;
+  const int64_t step = row.step[0];
+  if (row.step[1] == 0 && *exponent == 2.0 && step == 1) {
+    for (int64_t i = 0; i < row.n; ++i) y[i] = base[i] * base[i];
+    return;
+  }
   for (int64_t i = 0; i < row.n; ++i) {
-    const T x = base[i * row.step[0]];
-    y[i] =
-        square ? x * x : std::pow(x, static_cast<T>(exponent[i * row.step[1]]));
+    const T x = base[i * step];
+    const T e = static_cast<T>(exponent[i * row.step[1]]);
+    y[i] = e == T{2} ? x * x : std::pow(x, e);
   }
 }
 
@@ -112,13 +119,27 @@ absl::StatusOr<Kernel> NumberKernel(const KernelRequest& request) {
   });
 }
 
+// The same for functions of which the low bits of the result depend on the low
+// bits of the operands alone: narrow integers need not be widened.
+template <typename Fn>
+absl::StatusOr<Kernel> WrappingKernel(const KernelRequest& request) {
+  const DType dtype = request.view.dtype(0);
+  if (IsInteger(dtype) && ElementSize(dtype) == 1) {
+    return RowKernel(request, dtype, dtype, BinaryRow<uint8_t, uint8_t, Fn>);
+  }
+  if (IsInteger(dtype) && ElementSize(dtype) == 2) {
+    return RowKernel(request, dtype, dtype, BinaryRow<uint16_t, uint16_t, Fn>);
+  }
+  return NumberKernel<Fn>(request);
+}
+
 }  // namespace
 
 absl::StatusOr<Kernel> MakeArithmetic(const KernelRequest& request) {
   const absl::string_view op = request.view.op();
-  if (op == "Add") return NumberKernel<AddFn>(request);
-  if (op == "Sub") return NumberKernel<SubFn>(request);
-  if (op == "Mul") return NumberKernel<MulFn>(request);
+  if (op == "Add") return WrappingKernel<AddFn>(request);
+  if (op == "Sub") return WrappingKernel<SubFn>(request);
+  if (op == "Mul") return WrappingKernel<MulFn>(request);
   if (op == "Div") return NumberKernel<DivFn>(request);
   return NumberKernel<PReluFn>(request);
 }

@@ -59,11 +59,17 @@ void CopyLoop(const std::byte* from, int64_t step_from, std::byte* to,
 }
 
 // BOOL is read as a byte: any but 0 is true.
+template <typename T>
 void LoadBool(const std::byte* from, int64_t step_from, std::byte* to,
               int64_t step_to, int64_t n) {
-  int64_t* y = reinterpret_cast<int64_t*>(to);
-  for (int64_t i = 0; i < n; ++i) {
-    y[i * step_to] = from[i * step_from] != std::byte{0} ? 1 : 0;
+  const uint8_t* x = reinterpret_cast<const uint8_t*>(from);
+  T* y = reinterpret_cast<T*>(to);
+  if (step_from == 1 && step_to == 1) {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(x[i] != 0 ? 1 : 0);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      y[i * step_to] = static_cast<T>(x[i * step_from] != 0 ? 1 : 0);
+    }
   }
 }
 
@@ -80,7 +86,11 @@ DType ComputeTypeOf(DType dtype) {
     case DType::kBf16:
     case DType::kFp32:
       return DType::kFp32;
+    case DType::kInt8:
+    case DType::kInt16:
     case DType::kInt32:
+    case DType::kUint8:
+    case DType::kUint16:
       return DType::kInt32;
     default:
       return CarrierOf(dtype);
@@ -146,6 +156,15 @@ Converter::Loop Converter::DirectLoop(DType from, DType to) {
       {DType::kFp32, DType::kUint8, ConvertLoop<float, uint8_t>},
       {DType::kFp32, DType::kBool, ConvertLoop<float, bool>},
       {DType::kInt64, DType::kInt32, ConvertLoop<int64_t, int32_t>},
+      {DType::kBool, DType::kFp32, LoadBool<float>},
+      {DType::kInt8, DType::kInt32, ConvertLoop<int8_t, int32_t>},
+      {DType::kInt16, DType::kInt32, ConvertLoop<int16_t, int32_t>},
+      {DType::kUint8, DType::kInt32, ConvertLoop<uint8_t, int32_t>},
+      {DType::kUint16, DType::kInt32, ConvertLoop<uint16_t, int32_t>},
+      {DType::kInt32, DType::kInt8, ConvertLoop<int32_t, int8_t>},
+      {DType::kInt32, DType::kInt16, ConvertLoop<int32_t, int16_t>},
+      {DType::kInt32, DType::kUint8, ConvertLoop<int32_t, uint8_t>},
+      {DType::kInt32, DType::kUint16, ConvertLoop<int32_t, uint16_t>},
       {DType::kInt64, DType::kBool, ConvertLoop<int64_t, bool>},
   };
   for (const Pair& pair : kPairs) {
@@ -155,7 +174,7 @@ Converter::Loop Converter::DirectLoop(DType from, DType to) {
 }
 
 Converter::Loop Converter::LoadLoop(DType from) {
-  if (from == DType::kBool) return LoadBool;
+  if (from == DType::kBool) return LoadBool<int64_t>;
   const auto loop = VisitNumber(from, [](auto tag) -> absl::StatusOr<Loop> {
     using T = typename decltype(tag)::type;
     return Loop{ConvertLoop<T, CarrierType<T>>};

@@ -20,9 +20,9 @@ struct alignas(64) ChunkBuffer
     : std::array<std::byte, kChunk * sizeof(uint64_t)> {};
 
 // The dtype that element-wise kernels compute in: FP32 for the 16-bit floats,
-// INT64 for narrow signed integers and BOOL, UINT64 for unsigned ones. FP32,
-// FP64, INT32 and INT64 stand for themselves. Wrapping around and cutting off
-// afterwards is the arithmetic of the narrow type.
+// INT32 for integers of 8 and 16 bits, INT64 for BOOL, UINT64 for UINT32. The
+// others stand for themselves. Wrapping around and cutting off afterwards is
+// the arithmetic of the narrow type.
 DType ComputeTypeOf(DType dtype);
 
 // The widest dtype of the same kind: FP64, INT64 or UINT64. It holds every

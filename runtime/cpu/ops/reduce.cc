@@ -126,14 +126,14 @@ struct AddAbsFn {
 // NaN wins, as in numpy.
 struct MaxFn {
   template <typename A>
-  A operator()(A a, A b) const {
-    return a > b || a != a ? a : b;
+  A operator()(A max, A x) const {
+    return x > max || x != x ? x : max;
   }
 };
 struct MinFn {
   template <typename A>
-  A operator()(A a, A b) const {
-    return a < b || a != a ? a : b;
+  A operator()(A min, A x) const {
+    return x < min || x != x ? x : min;
   }
 };
 
@@ -236,6 +236,10 @@ struct Reduction {
     const int64_t step = loops.folded.inner_stride(0);
     const int64_t n = loops.folded.inner();
     const bool whole = load.copies() && step == 1;
+    if (whole && loops.folded.axes == 1 && n > 0) {
+      folds.one(x, n, sum);
+      return;
+    }
     ChunkBuffer buffer;
     ForEachRow(loops.folded, [&](const auto& at) {
       const std::byte* row = x + at[0] * Size();
@@ -283,8 +287,9 @@ struct Reduction {
 absl::Status SetFolds(absl::string_view op, DType dtype, Reduction& reduction) {
   const DType carrier = CarrierOf(dtype);
   const bool roots = op == "ReduceL2" || op == "ReduceLogSum";
-  const DType folded =
-      dtype == DType::kFp32 ? dtype : (roots ? DType::kFp64 : carrier);
+  const DType folded = ComputeTypeOf(dtype) == DType::kFp32 ? DType::kFp32
+                       : roots                              ? DType::kFp64
+                                                            : carrier;
   reduction.folded = folded;
   if (op == "ReduceSum" || op == "ReduceMean" || op == "ReduceLogSum") {
     reduction.folds = FoldsOf<AddFn>(folded);
@@ -314,31 +319,41 @@ absl::Status SetFolds(absl::string_view op, DType dtype, Reduction& reduction) {
 // log(sum(exp(x))) without overflow needs the maximum first.
 struct LogSumExp {
   ReduceLoops loops;
-  Converter load;   // to double
+  Converter load;   // to float or double
   Converter store;  // from double
+  bool floats = false;
 
-  template <typename Fn>
-  void ForEach(const std::byte* x, Fn fn) const {
+  // fold(result so far, element) over what goes, from `start` on.
+  template <typename T, typename Fn>
+  double Fold(const std::byte* x, double start, Fn fold) const {
     const auto size = static_cast<int64_t>(load.from_size());
     const int64_t step = loops.folded.inner_stride(0);
+    double result = start;
     ChunkBuffer buffer;
     ForEachRow(loops.folded, [&](const auto& at) {
       for (int64_t done = 0; done < loops.folded.inner();) {
         const int64_t n = std::min(loops.folded.inner() - done, kChunk);
-        const auto* values = reinterpret_cast<const double*>(
+        const auto* values = reinterpret_cast<const T*>(
             load.Read(x + (at[0] + done * step) * size, step, n, buffer));
-        for (int64_t i = 0; i < n; ++i) fn(values[i]);
+        double part = result;
+        for (int64_t i = 0; i < n; ++i) {
+          part = fold(part, static_cast<double>(values[i]));
+        }
+        result = part;
         done += n;
       }
     });
+    return result;
   }
 
+  template <typename T>
   double Of(const std::byte* x) const {
-    double max = -std::numeric_limits<double>::infinity();
-    ForEach(x, [&](double v) { max = MaxFn()(max, v); });
+    const double max =
+        Fold<T>(x, -std::numeric_limits<double>::infinity(), MaxFn());
     const double shift = std::isfinite(max) ? max : 0;
-    double sum = 0;
-    ForEach(x, [&](double v) { sum += std::exp(v - shift); });
+    const double sum = Fold<T>(x, 0, [shift](double so_far, double v) {
+      return so_far + std::exp(v - shift);
+    });
     return std::log(sum) + shift;
   }
 
@@ -348,8 +363,9 @@ struct LogSumExp {
     const auto size_out = static_cast<int64_t>(store.to_size());
     ForEachRow(kept, [&](const auto& at) {
       for (int64_t i = 0; i < kept.inner(); ++i) {
-        const double value =
-            Of(args.inputs[0] + (at[1] + i * kept.inner_stride(1)) * size);
+        const std::byte* x =
+            args.inputs[0] + (at[1] + i * kept.inner_stride(1)) * size;
+        const double value = floats ? Of<float>(x) : Of<double>(x);
         store.Scatter(reinterpret_cast<const std::byte*>(&value),
                       args.outputs[0] + (at[0] + i) * size_out, 1, 1);
       }
@@ -368,8 +384,10 @@ absl::StatusOr<Kernel> MakeReduce(const KernelRequest& request) {
   if (dtype == DType::kString) return ops::NotRunHere("not run for BYTES");
   const ReduceLoops loops = MakeLoops(request.view.dims(0), params);
   if (op == "ReduceLogSumExp") {
-    const LogSumExp log{loops, Converter(dtype, DType::kFp64),
-                        Converter(DType::kFp64, dtype)};
+    const bool floats = ComputeTypeOf(dtype) == DType::kFp32;
+    const DType read = floats ? DType::kFp32 : DType::kFp64;
+    const LogSumExp log{loops, Converter(dtype, read),
+                        Converter(DType::kFp64, dtype), floats};
     return Kernel{[log](const KernelArgs& args) { log.Run(args); }};
   }
   Reduction reduction;

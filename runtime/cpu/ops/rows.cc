@@ -16,9 +16,11 @@ RowWalk::RowWalk(const RowOperand& output, std::span<const RowOperand> inputs,
     strides.push_back(BroadcastStrides(input.dims, output.dims));
   }
   loop_ = MakeLoop(output.dims, strides);
+  copies_ = store_.copies();
   chunked_ = !store_.copies();
   for (int k = 0; k < inputs_; ++k) {
     load_[k] = Converter(inputs[k].dtype, inputs[k].compute);
+    copies_ = copies_ && load_[k].copies();
     chunked_ =
         chunked_ || (!load_[k].copies() && loop_.inner_stride(k + 1) != 0);
   }
@@ -50,21 +52,28 @@ void RowWalk::RunRow(const Row& whole) const {
 void RowWalk::Run(std::span<const std::byte* const> inputs,
                   std::byte* output) const {
   alignas(8) std::array<std::array<std::byte, 8>, kMaxRowInputs> single;
+  std::array<int64_t, kMaxRowInputs> size{};
+  const auto size_out = static_cast<int64_t>(store_.to_size());
   Row row;
   row.n = loop_.inner();
   row.params = params_;
   for (int k = 0; k < inputs_; ++k) {
     row.step[k] = loop_.inner_stride(k + 1);
+    size[k] = static_cast<int64_t>(load_[k].from_size());
   }
   ForEachRow(loop_, [&](const auto& at) {
+    for (int k = 0; k < inputs_; ++k)
+      row.in[k] = inputs[k] + at[k + 1] * size[k];
+    row.out = output + at[0] * size_out;
+    if (copies_) {
+      fn_(row);
+      return;
+    }
     for (int k = 0; k < inputs_; ++k) {
-      row.in[k] =
-          inputs[k] + at[k + 1] * static_cast<int64_t>(load_[k].from_size());
       if (row.step[k] != 0 || load_[k].copies()) continue;
       load_[k].Gather(row.in[k], 1, single[k].data(), 1);
       row.in[k] = single[k].data();
     }
-    row.out = output + at[0] * static_cast<int64_t>(store_.to_size());
     if (chunked_) {
       RunRow(row);
     } else {

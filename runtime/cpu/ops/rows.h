@@ -91,13 +91,13 @@ template <typename T, typename R, typename Fn>
 void UnaryRow(const Row& row) {
   const T* x = row.input<T>(0);
   R* y = row.output<R>();
-  const int64_t step = row.step[0];
+  const int64_t n = row.n;
   const Fn fn;
-  if (step == 0) {
-    std::fill_n(y, row.n, static_cast<R>(fn(*x)));
+  if (row.step[0] == 0) {
+    std::fill_n(y, n, static_cast<R>(fn(*x)));
     return;
   }
-  for (int64_t i = 0; i < row.n; ++i) y[i] = static_cast<R>(fn(x[i]));
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<R>(fn(x[i]));
 }
 
 // y = fn(a, b), element by element. The loops that are worth vector code are
@@ -152,6 +152,7 @@ class RowWalk {
   RowParams params_;
   std::array<Converter, kMaxRowInputs> load_;
   Converter store_;
+  bool copies_ = true;    // no operand is converted
   bool chunked_ = false;  // some operand is converted element by element
 };
 

@@ -95,6 +95,7 @@ struct CumSum {
     const auto size = static_cast<int64_t>(load.from_size());
     const int64_t step = (reverse ? -1 : 1) * sizes.inner;
     const int64_t start = reverse ? (sizes.length - 1) * sizes.inner : 0;
+    const bool in_place = store.copies() && step == 1;
     ChunkBuffer in;
     ChunkBuffer out;
     W sum{0};
@@ -103,13 +104,13 @@ struct CumSum {
       const int64_t at = (start + done * step) * size;
       const auto* values =
           reinterpret_cast<const T*>(load.Read(x + at, step, n, in));
-      T* sums = reinterpret_cast<T*>(out.data());
+      T* sums = reinterpret_cast<T*>(in_place ? y + at : out.data());
       for (int64_t k = 0; k < n; ++k) {
         const W before = sum;
         sum += static_cast<W>(values[k]);
         sums[k] = static_cast<T>(exclusive ? before : sum);
       }
-      store.Scatter(out.data(), y + at, step, n);
+      if (!in_place) store.Scatter(out.data(), y + at, step, n);
       done += n;
     }
   }

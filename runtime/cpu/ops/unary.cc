@@ -24,6 +24,7 @@ void FunctionRow(const Row& row) {
   R* y = row.output<R>();
   [[maybe_unused]] const T a = static_cast<T>(row.params.a);
   [[maybe_unused]] const T b = static_cast<T>(row.params.b);
+  const int64_t n = row.n;
   const Fn fn;
   if (row.step[0] == 0) {  // a row of one element
     if constexpr (std::is_invocable_v<Fn, T>) {
@@ -33,7 +34,7 @@ void FunctionRow(const Row& row) {
     }
     return;
   }
-  for (int64_t i = 0; i < row.n; ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_invocable_v<Fn, T>) {
       y[i] = fn(x[i]);
     } else {

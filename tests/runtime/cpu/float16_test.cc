@@ -20,6 +20,16 @@ TEST(Float16Test, EveryHalfSurvivesTheWayToFloatAndBack) {
   }
 }
 
+TEST(Float16Test, HalvesHaveTheirValues) {
+  EXPECT_EQ(Half::ToFloat(0x3c00), 1.0F);
+  EXPECT_EQ(Half::ToFloat(0xc100), -2.5F);
+  EXPECT_EQ(Half::ToFloat(0x0001), 0x1p-24F);
+  EXPECT_EQ(Half::ToFloat(0x7bff), 65504.0F);
+  EXPECT_TRUE(std::signbit(Half::ToFloat(0x8000)));
+  EXPECT_EQ(Half::ToFloat(0xfc00), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(Half::ToFloat(0x7e01)));
+}
+
 TEST(Float16Test, HalfRoundsToNearestEven) {
   EXPECT_EQ(Half::FromFloat(1.0F + 0x1p-11F), 0x3c00);  // a tie, to even
   EXPECT_EQ(Half::FromFloat(1.0F + 0x1.8p-10F), 0x3c02);

@@ -26,7 +26,9 @@ std::vector<To> Convert(DType from, DType to, const std::vector<From>& values) {
 TEST(ConvertTest, ComputeTypesAreWideEnough) {
   EXPECT_EQ(ComputeTypeOf(DType::kFp16), DType::kFp32);
   EXPECT_EQ(ComputeTypeOf(DType::kInt32), DType::kInt32);
-  EXPECT_EQ(ComputeTypeOf(DType::kInt8), DType::kInt64);
+  EXPECT_EQ(ComputeTypeOf(DType::kInt8), DType::kInt32);
+  EXPECT_EQ(ComputeTypeOf(DType::kUint16), DType::kInt32);
+  EXPECT_EQ(ComputeTypeOf(DType::kInt64), DType::kInt64);
   EXPECT_EQ(ComputeTypeOf(DType::kUint32), DType::kUint64);
   EXPECT_EQ(CarrierOf(DType::kFp32), DType::kFp64);
   EXPECT_EQ(CarrierOf(DType::kBool), DType::kInt64);
