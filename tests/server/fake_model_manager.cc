@@ -165,6 +165,13 @@ int FakeModelManager::launched() const {
   return launched_;
 }
 
+absl::Time FakeModelManager::first_deadline() const {
+  absl::MutexLock lock(&mu_);
+  absl::Time first = absl::InfiniteFuture();
+  for (const Held& held : held_) first = std::min(first, held.task->deadline);
+  return first;
+}
+
 std::vector<std::string> FakeModelManager::calls() const {
   absl::MutexLock lock(&mu_);
   return calls_;

@@ -57,6 +57,8 @@ class FakeModelManager final : public ModelManager {
   void SetReady(bool ready) ABSL_LOCKS_EXCLUDED(mu_);
   void SetPlentiful(bool plentiful) ABSL_LOCKS_EXCLUDED(mu_);
   int launched() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Of the tasks that are held.
+  absl::Time first_deadline() const ABSL_LOCKS_EXCLUDED(mu_);
   absl::Time last_deadline() const ABSL_LOCKS_EXCLUDED(mu_);  // of a task
   std::vector<std::string> calls() const ABSL_LOCKS_EXCLUDED(mu_);
   LoadOverrides overrides() const ABSL_LOCKS_EXCLUDED(mu_);
