@@ -23,6 +23,18 @@ absl::Status CheckFloats(const NodeView& view) {
   return absl::OkStatus();
 }
 
+// All of one datatype: what is read as such.
+absl::Status CheckSameDtype(const NodeView& view) {
+  for (size_t i = 1; i < view.input_count(); ++i) {
+    if (view.Has(i) && view.dtype(i) != view.dtype(0)) {
+      return BadNode(absl::StrCat("input ", i, " is ", DTypeName(view.dtype(i)),
+                                  " and input 0 is ",
+                                  DTypeName(view.dtype(0))));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Inputs from 1 on are [C].
 absl::Status CheckPerChannel(const NodeView& view, size_t min_rank) {
   if (view.dims(0).size() < min_rank) {
@@ -57,6 +69,7 @@ absl::StatusOr<Types> InferLrn(const NodeView& view) {
 
 absl::StatusOr<Types> InferLayerNorm(const NodeView& view) {
   REPRISE_RETURN_IF_ERROR(CheckFloats(view));
+  REPRISE_RETURN_IF_ERROR(CheckSameDtype(view));
   REPRISE_ASSIGN_OR_RETURN(const LayerNormParams params, ReadLayerNorm(view));
   Dims stats = view.dims(0);
   for (size_t i = static_cast<size_t>(params.axis); i < stats.size(); ++i) {
@@ -67,6 +80,7 @@ absl::StatusOr<Types> InferLayerNorm(const NodeView& view) {
 
 absl::StatusOr<Types> InferInstanceNorm(const NodeView& view) {
   REPRISE_RETURN_IF_ERROR(CheckFloats(view));
+  REPRISE_RETURN_IF_ERROR(CheckSameDtype(view));
   REPRISE_RETURN_IF_ERROR(ReadInstanceNorm(view).status());
   REPRISE_RETURN_IF_ERROR(CheckPerChannel(view, 3));
   return Types{view.type(0)};

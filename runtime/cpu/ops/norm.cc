@@ -2,12 +2,19 @@
 #include "runtime/ops/norm.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/convert.h"
 #include "runtime/cpu/ops/families.h"
+#include "runtime/cpu/strided.h"
 
 namespace reprise::cpu {
 namespace {
@@ -27,26 +34,53 @@ Planes PlanesOf(const Dims& dims) {
   return planes;
 }
 
-template <typename T, typename S, typename M>
-Kernel BatchNormKernel(const Planes& planes, float epsilon) {
-  return {[=](const KernelArgs& args) {
+// y = x * scale + bias with the statistics folded into both, channel by
+// channel, in scratch. Inputs 1 to 4 are scale, bias, mean and variance, of any
+// float dtypes.
+struct BatchNorm {
+  Planes planes;
+  float epsilon = 0;
+  std::array<Converter, 4> load;  // to what T is computed in
+
+  template <typename C>
+  void FoldStatistics(const KernelArgs& args, C* scales, C* biases) const {
+    std::array<ChunkBuffer, 4> buffers;
+    std::array<const C*, 4> at{};
+    for (int64_t done = 0; done < planes.channels;) {
+      const int64_t n = std::min(planes.channels - done, kChunk);
+      for (size_t k = 0; k < at.size(); ++k) {
+        const auto size = static_cast<int64_t>(load[k].from_size());
+        at[k] = reinterpret_cast<const C*>(
+            load[k].Read(args.inputs[k + 1] + done * size, 1, n, buffers[k]));
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        const C deviation = std::sqrt(at[3][i] + static_cast<C>(epsilon));
+        scales[done + i] = at[0][i] / deviation;
+        biases[done + i] = at[1][i] - at[2][i] * scales[done + i];
+      }
+      done += n;
+    }
+  }
+
+  template <typename T>
+  void Run(const KernelArgs& args) const {
+    using C = ComputeType<T>;
+    C* scales = reinterpret_cast<C*>(args.scratch);
+    C* biases = scales + planes.channels;
+    FoldStatistics(args, scales, biases);
     const T* x = args.in<T>(0);
     T* y = args.out<T>(0);
-    using C = ComputeType<T>;
     for (int64_t r = 0; r < planes.rows; ++r) {
       for (int64_t c = 0; c < planes.channels; ++c) {
-        const C mean = static_cast<C>(args.in<M>(3)[c]);
-        const C deviation = std::sqrt(static_cast<C>(args.in<M>(4)[c]) +
-                                      static_cast<C>(epsilon));
-        const C scale = static_cast<C>(args.in<S>(1)[c]) / deviation;
-        const C bias = static_cast<C>(args.in<S>(2)[c]) - mean * scale;
+        const C scale = scales[c];
+        const C bias = biases[c];
         for (int64_t i = 0; i < planes.inner; ++i, ++x, ++y) {
           *y = static_cast<T>(static_cast<C>(*x) * scale + bias);
         }
       }
     }
-  }};
-}
+  }
+};
 
 template <typename T>
 Kernel LrnKernel(const Planes& planes, const ops::LrnParams& params) {
@@ -101,23 +135,41 @@ Moments MomentsOf(const T* x, int64_t n, float epsilon) {
   return {mean, 1 / std::sqrt(variance + static_cast<double>(epsilon))};
 }
 
-// Elements of `part` for one of `whole`'s inner elements: those of scale and
-// bias, which may be broadcast from trailing dims.
-int64_t Repeats(const ops::NodeView& view, size_t i) {
-  int64_t n = 1;
-  for (const int64_t dim : view.dims(i)) n *= dim;
-  return n;
+// Where the scale (or bias) of each inner element is in input `i`, which is
+// broadcast to the axes from `axis` on; empty if it lies where the element
+// does.
+std::vector<int64_t> ParameterIndex(const ops::NodeView& view, size_t i,
+                                    int64_t axis) {
+  const std::span<const int64_t> inner =
+      std::span<const int64_t>(view.dims(0)).subspan(static_cast<size_t>(axis));
+  std::vector<int64_t> index;
+  if (!view.Has(i) || std::ranges::equal(view.dims(i), inner)) return index;
+  const Dims strides[] = {BroadcastStrides(view.dims(i), inner)};
+  const StridedLoop loop = MakeLoop(inner, strides);
+  ForEachRow(loop, [&](const auto& at) {
+    for (int64_t k = 0; k < loop.inner(); ++k) {
+      index.push_back(at[0] + k * loop.inner_stride(0));
+    }
+  });
+  return index;
 }
 
 template <typename T>
-Kernel LayerNormKernel(const ops::LayerNormParams& params, int64_t scales,
-                       int64_t biases) {
-  return {[=](const KernelArgs& args) {
+Kernel LayerNormKernel(const ops::LayerNormParams& params,
+                       std::vector<int64_t> scales,
+                       std::vector<int64_t> biases) {
+  return {[params, scales = std::move(scales),
+           biases = std::move(biases)](const KernelArgs& args) {
     using C = ComputeType<T>;
     const T* x = args.in<T>(0);
     const T* scale = args.in<T>(1);
     const T* bias = args.in<T>(2);
     T* y = args.out<T>(0);
+    const auto at = [](const T* from, const std::vector<int64_t>& index,
+                       int64_t i) {
+      return static_cast<double>(
+          static_cast<C>(from[index.empty() ? i : index[i]]));
+    };
     for (int64_t o = 0; o < params.outer; ++o) {
       const Moments moments = MomentsOf(x, params.inner, params.epsilon);
       if (float* mean = args.out<float>(1); mean != nullptr) {
@@ -130,11 +182,8 @@ Kernel LayerNormKernel(const ops::LayerNormParams& params, int64_t scales,
         const double unit =
             (static_cast<double>(static_cast<C>(*x)) - moments.mean) *
             moments.inverse;
-        double value =
-            unit * static_cast<double>(static_cast<C>(scale[i % scales]));
-        if (bias != nullptr) {
-          value += static_cast<double>(static_cast<C>(bias[i % biases]));
-        }
+        double value = unit * at(scale, scales, i);
+        if (bias != nullptr) value += at(bias, biases, i);
         *y = static_cast<T>(static_cast<C>(value));
       }
     }
@@ -169,19 +218,25 @@ Kernel InstanceNormKernel(const Planes& planes, float epsilon) {
 absl::StatusOr<Kernel> MakeBatchNorm(const KernelRequest& request) {
   REPRISE_ASSIGN_OR_RETURN(const ops::BatchNormParams params,
                            ops::ReadBatchNorm(request.view));
-  const Planes planes = PlanesOf(request.view.dims(0));
+  BatchNorm norm;
+  norm.planes = PlanesOf(request.view.dims(0));
+  norm.epsilon = params.epsilon;
+  const DType compute = ComputeTypeOf(request.view.dtype(0));
+  for (size_t k = 0; k < norm.load.size(); ++k) {
+    const DType dtype = request.view.dtype(k + 1);
+    if (!IsFloat(dtype)) {
+      return ops::NotRunHere(
+          absl::StrCat("not run for parameters of ", DTypeName(dtype)));
+    }
+    norm.load[k] = Converter(dtype, compute);
+  }
+  REPRISE_ASSIGN_OR_RETURN(const int64_t scratch,
+                           NumBytes(compute, Dims{2, norm.planes.channels}));
   return VisitFloat(
-      request.view.dtype(0), [&](auto x) -> absl::StatusOr<Kernel> {
-        return VisitFloat(
-            request.view.dtype(1), [&](auto s) -> absl::StatusOr<Kernel> {
-              return VisitFloat(
-                  request.view.dtype(3), [&](auto m) -> absl::StatusOr<Kernel> {
-                    return BatchNormKernel<typename decltype(x)::type,
-                                           typename decltype(s)::type,
-                                           typename decltype(m)::type>(
-                        planes, params.epsilon);
-                  });
-            });
+      request.view.dtype(0), [&](auto tag) -> absl::StatusOr<Kernel> {
+        using T = typename decltype(tag)::type;
+        return Kernel{[norm](const KernelArgs& args) { norm.Run<T>(args); },
+                      scratch};
       });
 }
 
@@ -198,13 +253,12 @@ absl::StatusOr<Kernel> MakeLrn(const KernelRequest& request) {
 absl::StatusOr<Kernel> MakeLayerNorm(const KernelRequest& request) {
   REPRISE_ASSIGN_OR_RETURN(const ops::LayerNormParams params,
                            ops::ReadLayerNorm(request.view));
-  const int64_t scales = std::max<int64_t>(1, Repeats(request.view, 1));
-  const int64_t biases =
-      params.has_bias ? std::max<int64_t>(1, Repeats(request.view, 2)) : 1;
+  std::vector<int64_t> scales = ParameterIndex(request.view, 1, params.axis);
+  std::vector<int64_t> biases = ParameterIndex(request.view, 2, params.axis);
   return VisitFloat(request.view.dtype(0),
                     [&](auto tag) -> absl::StatusOr<Kernel> {
                       return LayerNormKernel<typename decltype(tag)::type>(
-                          params, scales, biases);
+                          params, std::move(scales), std::move(biases));
                     });
 }
 

@@ -76,6 +76,20 @@ TEST(LayerNormTest, SplitsAtItsAxis) {
   EXPECT_EQ((*types)[1].dims, (Dims{2, 1}));
 }
 
+TEST(LayerNormTest, RefusesParametersOfAnotherDatatype) {
+  EXPECT_THAT(NodeCase("LayerNormalization", 17)
+                  .In({2, 4}, DType::kFp64)
+                  .In({4}, DType::kFp16)
+                  .Infer(),
+              StatusIs(kInvalid, HasSubstr("input 1 is FP16")));
+  EXPECT_THAT(NodeCase("InstanceNormalization", 6)
+                  .In({2, 4, 5})
+                  .In({4})
+                  .In({4}, DType::kFp16)
+                  .Infer(),
+              StatusIs(kInvalid, HasSubstr("input 2 is FP16")));
+}
+
 TEST(NormBatchTest, LayerNormMustNotReachTheBatch) {
   const auto graph = [](int64_t axis) {
     return GraphBuilder(17)

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/cpu/float16.h"
 #include "tests/runtime/cpu/ops/op_tester.h"
 #include "tests/testing/status_matchers.h"
 
@@ -23,6 +24,32 @@ TEST(NormTest, BatchNormScalesEachChannel) {
                                 .Set("epsilon", 0.0F)
                                 .Result()),
               ElementsAre(0, 1, 10, 11));
+}
+
+TEST(NormTest, BatchNormTakesParametersOfOtherDatatypes) {
+  const HostTensor y =
+      OpTester("BatchNormalization", 15)
+          .In(F32({2, 2}, {1, 2, 3, 4}))
+          .In(TensorOf<Half>(DType::kFp16, {2}, {Half(2), Half(1)}))
+          .In(TensorOf<double>(DType::kFp64, {2}, {0, 10}))
+          .In(F32({2}, {1, 3}))
+          .In(TensorOf<Half>(DType::kFp16, {2}, {Half(4), Half(1)}))
+          .Set("epsilon", 0.0F)
+          .Result();
+  EXPECT_THAT(Values<float>(y), ElementsAre(0, 9, 2, 11));
+}
+
+TEST(NormTest, LayerNormBroadcastsItsParameters) {
+  // Rows of the inner axes have a scale each, columns a bias each.
+  const HostTensor y = OpTester("LayerNormalization", 17)
+                           .In(F32({1, 2, 2}, {1, 1, 3, 3}))
+                           .In(F32({2, 1}, {10, 20}))
+                           .In(F32({2}, {0, 5}))
+                           .Set("axis", int64_t{1})
+                           .Set("epsilon", 0.0F)
+                           .Result();
+  EXPECT_THAT(Values<float>(y),
+              Pointwise(::testing::FloatEq(), {-10.0F, -5.0F, 20.0F, 25.0F}));
 }
 
 TEST(NormTest, LayerNormHasMeanZero) {
