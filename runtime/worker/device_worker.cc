@@ -275,7 +275,7 @@ bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
 bool WorkerImpl::MayLend(Variant& variant, const InferTask& task,
                          absl::Time now) {
   if (!parked_ || in_device_ || now - rests_since_ < kRest) return false;
-  if (variant.queue.waiting().size() != 1) return false;
+  if (!variant.ready() || variant.queue.waiting().size() != 1) return false;
   if (variant.served.batch().max_queue_delay > absl::ZeroDuration()) {
     return false;
   }

@@ -92,6 +92,28 @@ TEST_F(VariantBuilderTest, ConfiguredVariantsNeedNoBuild) {
   EXPECT_EQ(built(), 0);
 }
 
+// A device that runs a batch on the thread that offers it.
+class AtOnceTest : public VariantBuilderTest {
+ protected:
+  AtOnceTest()
+      : VariantBuilderTest(
+            {.run = FakeRun::kInstant, .slots = 8, .runs_at_once = true}) {}
+};
+
+TEST_F(AtOnceTest, WhatWaitsForItsVariantIsNotRunByTheThreadThatOffersIt) {
+  Start(TestConfig({8}), {{2}});
+  Use(2);
+  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(100));
+  clock_.Advance(absl::Milliseconds(1));
+  fake_.HoldPrepare(true);
+  // It expires before the worker would look: the worker is to be told.
+  TestTask& task = Make(0, 3).Timeout(absl::Milliseconds(5), clock_.Now());
+  ASSERT_THAT(worker_->Offer(1, task), IsOk());
+  EXPECT_FALSE(task.done());
+  fake_.HoldPrepare(false);
+  EXPECT_THAT(task.Await(), IsOk());
+}
+
 TEST_F(VariantBuilderTest, MemoryOfAVariantIsShown) {
   const auto arena = [&] {
     for (const prometheus::MetricFamily& family : registry_.Collect()) {
