@@ -1,6 +1,7 @@
 // From a DType to the C++ type of its elements.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -26,6 +27,16 @@ using ComputeType =
 
 template <typename T>
 inline constexpr bool kIsFloat = std::is_floating_point_v<ComputeType<T>>;
+
+// Integers never are.
+template <typename C>
+bool IsNan(C value) {
+  if constexpr (std::is_floating_point_v<C>) {
+    return std::isnan(value);
+  } else {
+    return false;
+  }
+}
 
 // fn(TypeTag<T>()) for the element type of `dtype`, which must return a
 // StatusOr; UNIMPLEMENTED for the dtypes that a call does not cover.

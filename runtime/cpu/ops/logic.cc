@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/status_macros.h"
+#include "runtime/cpu/dispatch.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/ops/rows.h"
 
@@ -148,13 +149,13 @@ RowFn BitsRow(absl::string_view op) {
 struct MaxFn {
   template <typename T>
   T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    return a > b || IsNan(a) ? a : b;
   }
 };
 struct MinFn {
   template <typename T>
   T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    return a < b || IsNan(a) ? a : b;
   }
 };
 struct SumFn {

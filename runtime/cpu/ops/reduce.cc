@@ -127,13 +127,13 @@ struct AddAbsFn {
 struct MaxFn {
   template <typename A>
   A operator()(A max, A x) const {
-    return x > max || x != x ? x : max;
+    return x > max || IsNan(x) ? x : max;
   }
 };
 struct MinFn {
   template <typename A>
   A operator()(A min, A x) const {
-    return x < min || x != x ? x : min;
+    return x < min || IsNan(x) ? x : min;
   }
 };
 
