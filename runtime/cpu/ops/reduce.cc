@@ -256,22 +256,33 @@ struct Reduction {
     });
   }
 
+  // `n` outputs of one row of `loops.kept`, whose first element is at `x`.
+  void Fold(const std::byte* x, int64_t n, std::byte* sums) const {
+    const int64_t step = loops.kept.inner_stride(1);
+    if (step == 1 && loops.kept.inner() > 1) {
+      FoldRows(x, n, sums);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      FoldOne(x + i * step * Size(), sums + i * int64_t{kSumSize});
+    }
+  }
+
   void Run(const KernelArgs& args) const {
     const StridedLoop& kept = loops.kept;
     const int64_t step = kept.inner_stride(1);
-    const bool rows = step == 1 && kept.inner() > 1;
     const auto size_out = static_cast<int64_t>(store.to_size());
     ChunkBuffer sums;
     ForEachRow(kept, [&](const auto& at) {
       for (int64_t done = 0; done < kept.inner();) {
         const int64_t n = std::min(kept.inner() - done, kChunk);
-        const std::byte* x = args.inputs[0] + (at[1] + done * step) * Size();
         for (int64_t i = 0; i < n; ++i) {
-          std::byte* const sum = sums.data() + i * int64_t{kSumSize};
-          std::memcpy(sum, initial.data(), kSumSize);
-          if (!rows) FoldOne(x + i * step * Size(), sum);
+          std::memcpy(sums.data() + i * int64_t{kSumSize}, initial.data(),
+                      kSumSize);
         }
-        if (rows) FoldRows(x, n, sums.data());
+        if (!loops.folded.empty) {  // else there is no input to point into
+          Fold(args.inputs[0] + (at[1] + done * step) * Size(), n, sums.data());
+        }
         if (finish != nullptr) finish(sums.data(), n, loops.count);
         store.Scatter(sums.data(), args.outputs[0] + (at[0] + done) * size_out,
                       1, n);
@@ -363,9 +374,12 @@ struct LogSumExp {
     const auto size_out = static_cast<int64_t>(store.to_size());
     ForEachRow(kept, [&](const auto& at) {
       for (int64_t i = 0; i < kept.inner(); ++i) {
-        const std::byte* x =
-            args.inputs[0] + (at[1] + i * kept.inner_stride(1)) * size;
-        const double value = floats ? Of<float>(x) : Of<double>(x);
+        double value = -std::numeric_limits<double>::infinity();
+        if (!loops.folded.empty) {  // else there is no input to point into
+          const std::byte* x =
+              args.inputs[0] + (at[1] + i * kept.inner_stride(1)) * size;
+          value = floats ? Of<float>(x) : Of<double>(x);
+        }
         store.Scatter(reinterpret_cast<const std::byte*>(&value),
                       args.outputs[0] + (at[0] + i) * size_out, 1, 1);
       }

@@ -33,6 +33,43 @@ TEST(OpTableTest, AnOperatorOfALaterOpsetIsNotThereYet) {
   EXPECT_TRUE(FindOp("", "Gelu", 20).ok());
 }
 
+TEST(OpTableTest, TheLayoutAndReductionFamiliesAreThere) {
+  for (const char* name : {"Reshape",
+                           "Flatten",
+                           "Squeeze",
+                           "Unsqueeze",
+                           "Transpose",
+                           "Expand",
+                           "Tile",
+                           "Concat",
+                           "Split",
+                           "Slice",
+                           "Gather",
+                           "GatherElements",
+                           "GatherND",
+                           "ScatterND",
+                           "ScatterElements",
+                           "Pad",
+                           "Resize",
+                           "Upsample",
+                           "DepthToSpace",
+                           "SpaceToDepth",
+                           "ReduceMean",
+                           "ReduceSum",
+                           "ReduceMax",
+                           "ReduceMin",
+                           "ReduceProd",
+                           "ReduceL2",
+                           "ReduceSumSquare",
+                           "ReduceLogSumExp",
+                           "ArgMax",
+                           "ArgMin",
+                           "TopK",
+                           "CumSum"}) {
+    EXPECT_TRUE(FindOp("", name, 17).ok()) << name;
+  }
+}
+
 TEST(OpTableTest, EveryRowIsWhole) {
   const std::vector<absl::string_view> names = OpNames();
   EXPECT_GT(names.size(), 100u);

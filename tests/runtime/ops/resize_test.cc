@@ -229,6 +229,29 @@ TEST(ResizeBatchTest, SizesMayBeMadeFromTheInputsShape) {
             "");
 }
 
+TEST(ResizeBatchTest, ScalesMayBeAQuotientOfShapes) {
+  // What TensorFlow's converter makes of a target size.
+  EXPECT_EQ(
+      WhyNotBatched(GraphBuilder(11)
+                        .Input("x", {-1, 3, 4, 4})
+                        .Node("Shape", {"x"}, {"shape"})
+                        .Ints("zero", {0})
+                        .Ints("two", {2})
+                        .Node("Slice", {"shape", "zero", "two"}, {"front"})
+                        .Ints("back", {6, 10})
+                        .Node("Concat", {"front", "back"}, {"sizes"})
+                        .Set("axis", int64_t{0})
+                        .Node("Cast", {"shape"}, {"from"})
+                        .Set("to", int64_t{1})
+                        .Node("Cast", {"sizes"}, {"to"})
+                        .Set("to", int64_t{1})
+                        .Node("Div", {"to", "from"}, {"scales"})
+                        .Constant("none", Floats({}))
+                        .Node("Resize", {"x", "none", "scales"}, {"y"})
+                        .Output("y", {-1, 3, 6, 10})),
+      "");
+}
+
 TEST(ResizeBatchTest, SizesByTheNumberOfRowsAreRefused) {
   EXPECT_THAT(WhyNotBatched(GraphBuilder()
                                 .Input("x", {-1, 4})

@@ -112,6 +112,8 @@ TEST(ReduceTest, NothingIsTheLeastElementOfTheType) {
               ElementsAre(-INFINITY, -INFINITY));
   EXPECT_THAT(Values<float>(none("ReduceProd", DType::kFp32)),
               ElementsAre(1, 1));
+  EXPECT_THAT(Values<float>(none("ReduceLogSumExp", DType::kFp32)),
+              ElementsAre(-INFINITY, -INFINITY));
 }
 
 TEST(ReduceTest, OfBoolsTheMaximumIsAnyAndTheMinimumIsAll) {
