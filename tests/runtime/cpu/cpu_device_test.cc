@@ -50,6 +50,10 @@ void* Counted(size_t size, void* caller) {
 [[gnu::noinline]] void* operator new[](size_t size) {
   return Counted(size, __builtin_return_address(0));
 }
+[[gnu::noinline]] void* operator new(size_t size,
+                                     const std::nothrow_t&) noexcept {
+  return Counted(size, __builtin_return_address(0));
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept {
