@@ -30,15 +30,15 @@ int UsableCores() {
 
 absl::Status Validate(const CpuDeviceOptions& options) {
   std::vector<std::string> faults;
-  if (options.threads < 0) faults.push_back("threads is negative");
+  if (options.threads < 0) faults.emplace_back("threads is negative");
   if (options.slots_per_lane < 2) {
-    faults.push_back("slots_per_lane is less than 2");
+    faults.emplace_back("slots_per_lane is less than 2");
   }
   if (options.inline_below < absl::ZeroDuration()) {
-    faults.push_back("inline_below is negative");
+    faults.emplace_back("inline_below is negative");
   }
   if (options.arena_reserve_bytes < 1) {
-    faults.push_back("arena_reserve_bytes is not positive");
+    faults.emplace_back("arena_reserve_bytes is not positive");
   }
   if (faults.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(

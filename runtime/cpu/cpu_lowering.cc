@@ -61,18 +61,16 @@ absl::Status LowerNode(LoweringContext& context, const ops::NodeView& view,
   const auto ask = [&](std::span<const Choice> choices) {
     for (const Choice& choice : choices) {
       if (choice.op != view.op()) continue;
-      const absl::Status status = choice.lower(context, view);
+      absl::Status status = choice.lower(context, view);
       if (!absl::IsUnimplemented(status)) return status;
     }
     return absl::UnimplementedError("");
   };
-  if (const absl::Status status = ask(kAlways);
-      !absl::IsUnimplemented(status)) {
+  if (absl::Status status = ask(kAlways); !absl::IsUnimplemented(status)) {
     return status;
   }
   if (options.use_onednn) {
-    if (const absl::Status status = ask(kOneDnn);
-        !absl::IsUnimplemented(status)) {
+    if (absl::Status status = ask(kOneDnn); !absl::IsUnimplemented(status)) {
       return status;
     }
   }

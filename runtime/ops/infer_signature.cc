@@ -142,7 +142,7 @@ class Inference {
           trial_.push_back(distinct ? base * (static_cast<int64_t>(i) + 1)
                                     : base);
         }
-        const absl::Status status =
+        absl::Status status =
             Bind(graph_, signature_, kTrialRows, trial_).status();
         if (status.ok()) return status;
         if (first.ok()) first = status;

@@ -241,7 +241,7 @@ absl::Status Manager::Load(absl::string_view name,
     job.source = SourceFromFiles(name, overrides.files);
     if (!job.source.ok()) return Annotate(job.source.status(), failed);
   }
-  const absl::Status status = LoadJob(job);
+  absl::Status status = LoadJob(job);
   if (status.ok() || absl::IsUnavailable(status)) return status;
   if (absl::IsResourceExhausted(status)) return Annotate(status, failed);
   return absl::InternalError(absl::StrCat(failed, ": ", status.message()));

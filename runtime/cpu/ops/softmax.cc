@@ -32,7 +32,7 @@ ComputeType<T> Largest(const T* x, int64_t length, int64_t stride) {
   C max = static_cast<C>(x[0]);
   for (int64_t k = 1; k < length; ++k) {
     const C v = static_cast<C>(x[k * stride]);
-    if (v > max || v != v) max = v;
+    if (v > max || IsNan(v)) max = v;
   }
   return max;
 }
