@@ -97,7 +97,7 @@ ExitCode CannotStart(const absl::Status& status) {
   return ExitCode::kCannotStart;
 }
 
-ExitCode Serve(const CommandLine& line, DeviceWrapper wrap) {
+ExitCode Serve(const CommandLine& line, const DeviceWrapper& wrap) {
   const ServerOptions& options = line.options;
   const sigset_t signals = BlockSignals();
   if (const absl::Status status = OpenLog(options); !status.ok()) {
@@ -105,7 +105,7 @@ ExitCode Serve(const CommandLine& line, DeviceWrapper wrap) {
   }
   LogStart(line);
   absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Create(options, RealClock::Get(), std::move(wrap));
+      Server::Create(options, RealClock::Get(), wrap);
   if (!server.ok()) return CannotStart(server.status());
   StartResult start(options.exit_on_error);
   (*server)->Start([&start](const absl::Status& s) { start.Report(s); });
@@ -128,7 +128,7 @@ ExitCode Serve(const CommandLine& line, DeviceWrapper wrap) {
 
 }  // namespace
 
-int RunDaemon(std::span<const char* const> args, DeviceWrapper wrap) {
+int RunDaemon(std::span<const char* const> args, const DeviceWrapper& wrap) {
   TuneHeap();
   // Debian's Abseil looks for lock cycles at every lock, gRPC's own included.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
@@ -159,7 +159,7 @@ int RunDaemon(std::span<const char* const> args, DeviceWrapper wrap) {
               << "\n";
     return 0;
   }
-  return static_cast<int>(Serve(*line, std::move(wrap)));
+  return static_cast<int>(Serve(*line, wrap));
 }
 
 }  // namespace reprise

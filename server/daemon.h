@@ -10,6 +10,7 @@ namespace reprise {
 // `args` without the program's name. Returns an ExitCode, or what the
 // subcommand says. `wrap` as Server::Create takes it. Blocks SIGTERM, SIGINT
 // and SIGUSR1 for the whole process: call it from main.
-int RunDaemon(std::span<const char* const> args, DeviceWrapper wrap = nullptr);
+int RunDaemon(std::span<const char* const> args,
+              const DeviceWrapper& wrap = nullptr);
 
 }  // namespace reprise

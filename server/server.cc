@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const ServerOptions& options,
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
-    const ServerOptions& options, Clock& clock, DeviceWrapper wrap) {
+    const ServerOptions& options, Clock& clock, const DeviceWrapper& wrap) {
   auto server = absl::WrapUnique(new Server(options, clock));
   REPRISE_RETURN_IF_ERROR(server->MakeWorkers(wrap));
   REPRISE_RETURN_IF_ERROR(server->MakeFront());

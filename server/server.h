@@ -46,7 +46,8 @@ class Server {
   // INVALID_ARGUMENT: options that the parts refuse. UNAVAILABLE: a port cannot
   // be had, or the device. `clock` must outlive the server.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
-      const ServerOptions& options, Clock& clock, DeviceWrapper wrap = nullptr);
+      const ServerOptions& options, Clock& clock,
+      const DeviceWrapper& wrap = nullptr);
   ~Server();
 
   // Loads the models on a thread of its own. `loaded` is called there with OK,

@@ -82,7 +82,7 @@ absl::Status ModelReady(const ServiceContext& context,
       context.registry.Acquire(request.name(), request.version()).status();
   if (status.ok()) {
     response->set_ready(true);
-    return status;
+    return absl::OkStatus();
   }
   const bool known = absl::IsUnavailable(status) ||
                      (absl::IsNotFound(status) && request.version().empty() &&
