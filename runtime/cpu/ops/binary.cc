@@ -5,43 +5,13 @@
 #include <type_traits>
 
 #include "runtime/base/status_macros.h"
+#include "runtime/cpu/ops/arithmetic.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/ops/rows.h"
 #include "runtime/ops/elementwise.h"
 
 namespace reprise::cpu {
 namespace {
-
-// Integer arithmetic wraps around. Narrow types would be promoted to int, which
-// does not.
-template <typename T>
-using Wrapping = typename std::conditional_t<
-    !std::is_integral_v<T>, std::type_identity<T>,
-    std::conditional_t<(sizeof(T) < sizeof(unsigned)),
-                       std::type_identity<unsigned>,
-                       std::make_unsigned<T>>>::type;
-
-struct AddFn {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) +
-                          static_cast<Wrapping<T>>(b));
-  }
-};
-struct SubFn {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) -
-                          static_cast<Wrapping<T>>(b));
-  }
-};
-struct MulFn {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) *
-                          static_cast<Wrapping<T>>(b));
-  }
-};
 
 // Whether an integer division of `a` by `b` has no answer to give.
 template <typename T>

@@ -7,6 +7,7 @@
 
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/arithmetic.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/ops/rows.h"
 
@@ -145,25 +146,6 @@ RowFn BitsRow(absl::string_view op) {
 
 // ---- Any number of inputs.
 
-// NaN wins, as in numpy.
-struct MaxFn {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a > b || IsNan(a) ? a : b;
-  }
-};
-struct MinFn {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a < b || IsNan(a) ? a : b;
-  }
-};
-struct SumFn {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
 struct SameFn {
   template <typename T>
   T operator()(T a) const {
@@ -195,7 +177,7 @@ Folding FoldingOf(absl::string_view op) {
   } else if (op == "Min") {
     folding.next = BinaryRow<T, T, MinFn>;
   } else {
-    folding.next = BinaryRow<T, T, SumFn>;
+    folding.next = BinaryRow<T, T, AddFn>;
     if (op == "Mean") folding.last = DivideRow<T>;
   }
   return folding;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/arithmetic.h"
 #include "runtime/cpu/ops/convert.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/strided.h"
@@ -91,26 +92,6 @@ void FoldIntoEach(const std::byte* elements, int64_t n, std::byte* sums) {
   for (int64_t i = 0; i < n; ++i) sum[i] = fn(sum[i], static_cast<A>(x[i]));
 }
 
-// Integers wrap around in their unsigned type.
-template <typename A>
-using Wrapping =
-    typename std::conditional_t<std::is_integral_v<A>, std::make_unsigned<A>,
-                                std::type_identity<A>>::type;
-
-struct AddFn {
-  template <typename A>
-  A operator()(A sum, A x) const {
-    using W = Wrapping<A>;
-    return static_cast<A>(static_cast<W>(sum) + static_cast<W>(x));
-  }
-};
-struct MulFn {
-  template <typename A>
-  A operator()(A product, A x) const {
-    using W = Wrapping<A>;
-    return static_cast<A>(static_cast<W>(product) * static_cast<W>(x));
-  }
-};
 struct AddSquareFn {
   template <typename A>
   A operator()(A sum, A x) const {
@@ -121,19 +102,6 @@ struct AddAbsFn {
   template <typename A>
   A operator()(A sum, A x) const {
     return AddFn()(sum, x < A{0} ? MulFn()(A(-1), x) : x);
-  }
-};
-// NaN wins, as in numpy.
-struct MaxFn {
-  template <typename A>
-  A operator()(A max, A x) const {
-    return x > max || IsNan(x) ? x : max;
-  }
-};
-struct MinFn {
-  template <typename A>
-  A operator()(A min, A x) const {
-    return x < min || IsNan(x) ? x : min;
   }
 };
 
