@@ -8,12 +8,12 @@ one. Fails on any finding.
 """
 import collections
 import concurrent.futures
-import json
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
+
+import compile_commands
 
 GROUP = 12  # files at most: memory, and work for every core
 # They forbid what such a source does, or follow calls from one file into the next.
@@ -41,10 +41,7 @@ def declared(path):
 
 def arguments(entry):
     """The compiler's arguments without those that name input and output."""
-    words = shlex.split(entry["command"])
-    at = words.index("-o")
-    words = words[1:at] + words[at + 2:]
-    words = [w for w in words if w not in (entry["file"], "-c")]
+    words = [w for w in compile_commands.words(entry)[1:] if w not in (entry["file"], "-c")]
     pairs = re.sub(r"-isystem ", "-isystem=", " ".join(words)).split(" ")
     return [pair.replace("-isystem=", "-isystem") for pair in pairs]
 
@@ -93,9 +90,7 @@ def check(job):
 
 def main():
     build, jobs = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2])
-    folders = [str(pathlib.Path(f).resolve()) + "/" for f in sys.argv[3:]]
-    entries = [e for e in json.loads((build / "compile_commands.json").read_text())
-               if any(e["file"].startswith(f) for f in folders)]
+    entries = compile_commands.entries(build, sys.argv[3:])
     groups = sorted(grouped(entries), key=lambda group: len(group[0]), reverse=True)
     failed = apart = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
