@@ -23,6 +23,7 @@ import compare  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 SKIPPED = 77
+SPACED = "queue/"
 PACKAGES = ("grpc", "numpy", "tritonclient.grpc", "onnx")
 DELAY = ["--test-delay=slow=200ms", "--test-delay=queued=200ms"]
 MODES = {
@@ -55,15 +56,22 @@ def make_models(catalogue, out):
         (out / name / "config.pbtxt").write_text(config + more)
 
 
-def ask(a, mode, repository, out):
+def ask(a, mode, repository, out, *more):
     with Daemon(a.daemon, repository, *DELAY, *MODES[mode]) as daemon:
         command = [sys.executable, a.catalogue / "answers.py", daemon.address, out / "answers.json", "--mode", mode,
-                   "--repository-name", repository.name, "--texts", out / f"texts-{mode}.json"]
+                   "--repository-name", repository.name, "--texts", out / f"texts-{mode}.json", *more]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         print(f"mode {mode}: {done.stdout.strip()}")
         if done.returncode != 0 or daemon.process.poll() is not None:
             print(daemon.log)
             sys.exit(f"asking failed in mode {mode}")
+
+
+def judge(a, out):
+    answers = json.loads((out / "answers.json").read_text())
+    triton = json.loads((a.catalogue / "triton-answers.json").read_text())
+    return answers, *compare.judge(answers, triton, compare.read_differences(HERE / "differences.toml"),
+                                   compare.read_waiting(HERE / "waiting.toml"))
 
 
 def arguments():
@@ -92,10 +100,12 @@ def main():
         for name in ("broken", "noversion"):  # in the other mode they would be required, and fail
             shutil.rmtree(repository / name)
         ask(a, "none", repository, out)
-        answers = json.loads((out / "answers.json").read_text())
-    triton = json.loads((a.catalogue / "triton-answers.json").read_text())
-    faults, counts = compare.judge(answers, triton, compare.read_differences(HERE / "differences.toml"),
-                                   compare.read_waiting(HERE / "waiting.toml"))
+        answers, faults, counts = judge(a, out)
+        # These cases send their calls 10 ms apart and mean them to find each other in the queue. A busy machine can lose the 10 ms.
+        if any(fault.startswith(SPACED) for fault in faults):
+            print("\n".join(faults), f"asking {SPACED} once more", sep="\n")
+            ask(a, "none", repository, out, "--only", SPACED)
+            answers, faults, counts = judge(a, out)
     print("\n".join(faults))
     print(f"{len(answers)} cases: {counts}; {len(faults)} faults")
     return 1 if faults else 0
