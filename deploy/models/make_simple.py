@@ -4,8 +4,9 @@ It has the names, types and shapes that the example clients of the protocol
 expect: INPUT0 and INPUT1, 16 integers each, OUTPUT0 their sum and OUTPUT1
 their difference. Needs the onnx package (deploy/setup --tools).
 
-    python3 deploy/models/make_simple.py
+    python3 deploy/models/make_simple.py --out /tmp/simple
 """
+import argparse
 import pathlib
 
 import onnx
@@ -14,7 +15,16 @@ from onnx import TensorProto, helper
 HERE = pathlib.Path(__file__).resolve().parent / "simple"
 
 
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--out", type=pathlib.Path, default=HERE,
+                        help="the model's folder; 1/model.onnx is written there (default: %(default)s)")
+    return parser.parse_args()
+
+
 def main():
+    out = arguments().out
+
     def tensor(name):
         return helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", 16])
 
@@ -26,8 +36,8 @@ def main():
                               opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
     onnx.checker.check_model(model, full_check=True)
-    (HERE / "1").mkdir(parents=True, exist_ok=True)
-    onnx.save(model, HERE / "1" / "model.onnx")
+    (out / "1").mkdir(parents=True, exist_ok=True)
+    onnx.save(model, out / "1" / "model.onnx")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""Trains the sample model `digits` and writes it beside this script.
+"""Trains the sample model `digits` and writes it, with its sample images.
 
 A small convolutional net over the 1,797 handwritten digits of 8 x 8 pixels
 that scikit-learn ships, trained with plain numpy in about a minute. A fifth of
 the digits is held out: it decides the printed accuracy, and the sample images
 are taken from it. Needs numpy, scikit-learn and onnx (deploy/setup --tools).
 
-    python3 deploy/models/train_digits.py
+    python3 deploy/models/train_digits.py --out /tmp/digits
 """
+import argparse
 import pathlib
 import sys
 
@@ -167,7 +168,15 @@ def to_onnx(w):
     return model
 
 
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--out", type=pathlib.Path, default=HERE,
+                        help="the model's folder; 1/model.onnx and samples/ are written there (default: %(default)s)")
+    return parser.parse_args()
+
+
 def main():
+    out = arguments().out
     data = load_digits()
     images = (data.images / 16).astype(np.float32)[:, None]
     train_x, held_x, train_y, held_y = train_test_split(
@@ -182,15 +191,15 @@ def main():
         print(f"below {WANTED_ACCURACY}: nothing written")
         return 1
 
-    (HERE / "1").mkdir(parents=True, exist_ok=True)
-    (HERE / "samples").mkdir(exist_ok=True)
-    path = HERE / "1" / "model.onnx"
+    (out / "1").mkdir(parents=True, exist_ok=True)
+    (out / "samples").mkdir(exist_ok=True)
+    path = out / "1" / "model.onnx"
     onnx.save(model, path)
     print(f"wrote {path} ({path.stat().st_size} bytes)")
     for digit in range(10):  # the first held-out image of each
         image = held_x[held_y == digit][0, 0]
         grey = np.rint(image * 255).astype(int).tolist()
-        png.write_grey(HERE / "samples" / f"{digit}.png", grey)
+        png.write_grey(out / "samples" / f"{digit}.png", grey)
     return 0
 
 
