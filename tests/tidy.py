@@ -26,7 +26,10 @@ MACRO = re.compile(r"^#define\s+(\w+)")
 
 
 def declared(path):
-    """Names that a file declares for itself: in an unnamed namespace, where a line of Google style starts with them, or as a macro."""
+    """Names that a file declares for itself: in an unnamed namespace, or as a macro.
+
+    They are found where a line of Google style starts with them.
+    """
     names, inside = set(), False
     for line in path.read_text().splitlines():
         if line in (OPEN, CLOSE):

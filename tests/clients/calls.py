@@ -33,7 +33,8 @@ def request(model, inputs, **parameters):
 
 def outputs(reply):
     """name -> INT32 array."""
-    return {o.name: np.frombuffer(raw, np.int32).reshape(o.shape) for o, raw in zip(reply.outputs, reply.raw_output_contents)}
+    return {o.name: np.frombuffer(raw, np.int32).reshape(o.shape) for o, raw in zip(reply.outputs,
+                                                                                    reply.raw_output_contents)}
 
 
 class Tally:

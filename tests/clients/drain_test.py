@@ -37,7 +37,8 @@ class DrainTest(support.DaemonTest):
         channel = calls.channel(self.daemon.address)
         method, request = calls.infer_method(channel), self.request()
         method(request, timeout=30)
-        ready = channel.unary_unary("/inference.GRPCInferenceService/ServerReady", request_serializer=pb.ServerReadyRequest.SerializeToString,
+        ready = channel.unary_unary("/inference.GRPCInferenceService/ServerReady",
+                                    request_serializer=pb.ServerReadyRequest.SerializeToString,
                                     response_deserializer=pb.ServerReadyResponse.FromString)
         made, terminated, not_ready = [], None, None
         started = time.monotonic()
@@ -57,7 +58,8 @@ class DrainTest(support.DaemonTest):
 
         goaway = terminated + LAME_DUCK - 0.02
         codes = {call.code for call in made}
-        early = [(call.code, call.future.details(), call.began - terminated) for call in made if call.began < goaway and call.code != "OK"]
+        early = [(call.code, call.future.details(), call.began - terminated)
+                 for call in made if call.began < goaway and call.code != "OK"]
         self.assertEqual(early[:5], [], "calls made before GOAWAY must succeed")
         self.assertLessEqual(codes, {"OK", "UNAVAILABLE"})
         self.assertIn("UNAVAILABLE", codes, "the load has to outlive the server for this test to say anything")

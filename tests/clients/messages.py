@@ -14,8 +14,8 @@ class Unsigned(int):
 
 def set_parameters(to, values):
     for key, value in values.items():
-        field = {bool: "bool_param", int: "int64_param", str: "string_param", float: "double_param", bytes: "bytes_param",
-                 Unsigned: "uint64_param"}[type(value)]
+        field = {bool: "bool_param", int: "int64_param", str: "string_param", float: "double_param",
+                 bytes: "bytes_param", Unsigned: "uint64_param"}[type(value)]
         setattr(to[key], field, value)
 
 
@@ -35,7 +35,8 @@ def output(name, **parameters):
 
 
 def infer(inputs, raw=(), outputs=(), model="simple", version="", id="", parameters=None):
-    r = pb.ModelInferRequest(model_name=model, model_version=version, id=id, inputs=inputs, outputs=outputs, raw_input_contents=raw)
+    r = pb.ModelInferRequest(model_name=model, model_version=version, id=id, inputs=inputs, outputs=outputs,
+                             raw_input_contents=raw)
     set_parameters(r.parameters, parameters or {})
     return r
 
@@ -62,7 +63,8 @@ def strings(*elements):
 def load(model, repository="", **parameters):
     """RepositoryModelLoad; `file` stands for "file:1/model.onnx"."""
     r = pb.RepositoryModelLoadRequest(repository_name=repository, model_name=model)
-    set_parameters(r.parameters, {"file:1/model.onnx" if key == "file" else key: value for key, value in parameters.items()})
+    set_parameters(r.parameters,
+                   {"file:1/model.onnx" if key == "file" else key: value for key, value in parameters.items()})
     return r
 
 

@@ -64,7 +64,8 @@ def copy_simple(repository, name, max_batch_size=1, more=""):
     """The model `simple` under another name; `more` is appended to its configuration."""
     shutil.copytree(MODELS / "simple", repository / name)
     config = (repository / name / "config.pbtxt").read_text()
-    config = config.replace('name: "simple"', f'name: "{name}"').replace("max_batch_size: 8", f"max_batch_size: {max_batch_size}")
+    config = config.replace('name: "simple"', f'name: "{name}"')
+    config = config.replace("max_batch_size: 8", f"max_batch_size: {max_batch_size}")
     (repository / name / "config.pbtxt").write_text(f"{config}\n{more}\n")
 
 

@@ -14,8 +14,8 @@ class ToolsTest(support.DaemonTest):
     models = ("simple",)
 
     def run_tool(self, name, *arguments, stdin=None, status=0):
-        done = subprocess.run([support.tool(name), *arguments], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=120)
+        done = subprocess.run([support.tool(name), *arguments], input=stdin, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=120)
         self.assertEqual(done.returncode, status, done.stdout)
         return done.stdout
 
@@ -34,18 +34,20 @@ class ToolsTest(support.DaemonTest):
         self.assertEqual(len(reply["rawOutputContents"]), 2)
 
     def test_ghz_sees_no_error(self):
-        report = json.loads(self.run_tool("ghz", "--insecure", "--call", INFER, "-d", REQUEST, "-n", "500", "-c", "8", "-O", "json",
-                                          self.daemon.address))
+        report = json.loads(self.run_tool("ghz", "--insecure", "--call", INFER, "-d", REQUEST, "-n", "500", "-c", "8",
+                                          "-O", "json", self.daemon.address))
         self.assertEqual(report["statusCodeDistribution"], {"OK": 500})
 
     def test_ghz_with_the_published_schema(self):
-        report = json.loads(self.run_tool("ghz", "--insecure", "--proto", str(support.ROOT / "proto" / "grpc_service.proto"), "--call",
+        report = json.loads(self.run_tool("ghz", "--insecure", "--proto",
+                                          str(support.ROOT / "proto" / "grpc_service.proto"), "--call",
                                           INFER, "-d", REQUEST, "-n", "50", "-O", "json", self.daemon.address))
         self.assertEqual(report["statusCodeDistribution"], {"OK": 50})
 
     def test_grpc_health_probe(self):
         for service in ("", "liveness", "readiness", "inference.GRPCInferenceService", "simple"):
-            self.assertIn("SERVING", self.run_tool("grpc-health-probe", f"-addr={self.daemon.address}", f"-service={service}"))
+            self.assertIn("SERVING",
+                          self.run_tool("grpc-health-probe", f"-addr={self.daemon.address}", f"-service={service}"))
         self.run_tool("grpc-health-probe", f"-addr={self.daemon.address}", "-service=nope", status=3)
 
     def test_grpcurl_calls_are_in_the_metrics(self):

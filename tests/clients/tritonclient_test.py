@@ -76,9 +76,12 @@ class TritonClientTest(support.DaemonTest):
 
     def test_model_metadata(self):
         metadata = self.c.get_model_metadata("digits")
-        self.assertEqual((metadata.name, list(metadata.versions), metadata.platform), ("digits", ["1"], "onnxruntime_onnx"))
-        self.assertEqual([(t.name, t.datatype, list(t.shape)) for t in metadata.inputs], [("image", "FP32", [-1, 1, 8, 8])])
-        self.assertEqual([(t.name, t.datatype, list(t.shape)) for t in metadata.outputs], [("probabilities", "FP32", [-1, 10])])
+        self.assertEqual((metadata.name, list(metadata.versions), metadata.platform),
+                         ("digits", ["1"], "onnxruntime_onnx"))
+        self.assertEqual([(t.name, t.datatype, list(t.shape)) for t in metadata.inputs],
+                         [("image", "FP32", [-1, 1, 8, 8])])
+        self.assertEqual([(t.name, t.datatype, list(t.shape)) for t in metadata.outputs],
+                         [("probabilities", "FP32", [-1, 10])])
 
     def test_model_config(self):
         config = self.c.get_model_config("digits").config
@@ -103,7 +106,8 @@ class TritonClientTest(support.DaemonTest):
 
     def test_simple_adds_and_subtracts(self):
         inputs, a, b = simple_inputs(rows=8)
-        result = self.c.infer("simple", inputs, request_id="sum", outputs=[triton.InferRequestedOutput(n) for n in ("OUTPUT0", "OUTPUT1")])
+        result = self.c.infer("simple", inputs, request_id="sum",
+                              outputs=[triton.InferRequestedOutput(n) for n in ("OUTPUT0", "OUTPUT1")])
         np.testing.assert_array_equal(result.as_numpy("OUTPUT0"), a + b)
         np.testing.assert_array_equal(result.as_numpy("OUTPUT1"), a - b)
         reply = result.get_response()
@@ -119,7 +123,8 @@ class TritonClientTest(support.DaemonTest):
             self.assertEqual(int(probabilities.argmax()), digit)
 
     def test_ten_samples_in_one_request_answer_as_alone(self):
-        images = np.array([read_grey(support.MODELS / "digits" / "samples" / f"{d}.png") for d in range(10)], np.float32) / 255
+        images = np.array([read_grey(support.MODELS / "digits" / "samples" / f"{d}.png") for d in range(10)],
+                          np.float32) / 255
         result = self.c.infer("digits", [tensor("image", images.reshape(10, 1, 8, 8), "FP32")])
         self.assertEqual(result.as_numpy("probabilities").argmax(axis=1).tolist(), list(range(10)))
 
@@ -163,7 +168,8 @@ class TritonClientTest(support.DaemonTest):
         self.assert_fails("INVALID_ARGUMENT", "INPUT1", self.c.infer, "simple", [inputs[0], wrong])
         many, _, _ = simple_inputs(rows=9)
         self.assert_fails("INVALID_ARGUMENT", "8", self.c.infer, "simple", many)
-        self.assert_fails("INVALID_ARGUMENT", "OTHER", self.c.infer, "simple", inputs, outputs=[triton.InferRequestedOutput("OTHER")])
+        self.assert_fails("INVALID_ARGUMENT", "OTHER", self.c.infer, "simple", inputs,
+                          outputs=[triton.InferRequestedOutput("OTHER")])
         self.assert_good()
 
     def test_load_and_unload_need_explicit_mode(self):

@@ -2,8 +2,8 @@
 
 identity_4   INT32 [1]       identity_4096   INT32 [1024]      identity_600000   INT32 [150000]
 
-Each is one Identity node with a batch axis in front, INPUT0 -> OUTPUT0, dynamic batching on, and is named after the bytes of a
-row. The files are written field by field, so that measuring needs no Python package.
+Each is one Identity node with a batch axis in front, INPUT0 -> OUTPUT0, dynamic batching on, and is named after the
+bytes of a row. The files are written field by field, so that measuring needs no Python package.
 """
 import pathlib
 import sys
@@ -42,7 +42,8 @@ def value_info(field, name, elements):
 def identity(elements):
     """A ModelProto: IR 8, opset 17."""
     node = message(1, text(1, "INPUT0"), text(2, "OUTPUT0"), text(4, "Identity"))
-    graph = message(7, node, text(2, "identity"), value_info(11, "INPUT0", elements), value_info(12, "OUTPUT0", elements))
+    graph = message(7, node, text(2, "identity"), value_info(11, "INPUT0", elements),
+                    value_info(12, "OUTPUT0", elements))
     return number(1, 8) + graph + message(8, number(2, 17))
 
 

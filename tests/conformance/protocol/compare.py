@@ -1,7 +1,7 @@
 """Judges a server's answers to the catalogue by Triton's, and by two lists.
 
-The lists are differences.toml (chosen, each with its reason) and waiting.toml (by the RPC that a case waits for); both say what is
-answered instead, so that no case goes unchecked. Wording of texts is not compared: only that there is one.
+The lists are differences.toml (chosen, each with its reason) and waiting.toml (by the RPC that a case waits for); both
+say what is answered instead, so that no case goes unchecked. Wording of texts is not compared: only that there is one.
 """
 import dataclasses
 import fnmatch
@@ -45,7 +45,10 @@ def describe(answer):
 
 
 def same(want, got):
-    """Equality, where "*" in `want` stands for any text but the empty one, and what is left out for null, which TOML lacks."""
+    """Equality, where "*" in `want` stands for any text but the empty one.
+
+    What is left out there stands for null, which TOML lacks.
+    """
     if isinstance(want, dict) and isinstance(got, dict):
         return all(same(want.get(key), got.get(key)) for key in want.keys() | got.keys())
     if isinstance(want, list) and isinstance(got, list):
@@ -77,7 +80,8 @@ def judge_case(case, answer, triton, entries):
 def judge(answers, triton, differences, waiting):
     """All faults: of the answers, and of the lists. Also counts by kind of agreement."""
     entries = differences + waiting
-    faults = [fault for case, answer in answers.items() if (fault := judge_case(case, answer, triton.get(case), entries))]
+    faults = [fault for case, answer in answers.items()
+              if (fault := judge_case(case, answer, triton.get(case), entries))]
     faults += [f"{case} was not asked" for case in triton if case not in answers]
     for entry in entries:
         for pattern in entry.patterns:

@@ -38,7 +38,8 @@ class JudgeTest(unittest.TestCase):
         entry = Entry("chosen", ["a"], "OK", {"name": "*", "list": ["x"]})
         answer = {"code": "OK", "message": False, "facts": {"name": "reprise", "list": ["x"]}}
         self.assertEqual(faults({"a": answer}, {"a": OK}, [entry]), [])
-        for facts in ({"name": "", "list": ["x"]}, {"name": "n", "list": ["y"]}, {"name": "n", "list": ["x", "y"]}, {"name": "n"}):
+        for facts in ({"name": "", "list": ["x"]}, {"name": "n", "list": ["y"]}, {"name": "n", "list": ["x", "y"]},
+                      {"name": "n"}):
             self.assertEqual(len(faults({"a": dict(answer, facts=facts)}, {"a": OK}, [entry])), 1)
 
     def test_a_fact_that_is_left_out_stands_for_null(self):
@@ -49,7 +50,8 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(len(faults({"a": answer}, {"a": OK}, [entry])), 1)
 
     def test_a_listed_case_that_answers_as_triton_must_leave_the_list(self):
-        self.assertIn("answers as Triton does", faults({"a": BAD}, {"a": BAD}, [Entry("chosen", ["a"], "NOT_FOUND", {})])[0])
+        self.assertIn("answers as Triton does",
+                      faults({"a": BAD}, {"a": BAD}, [Entry("chosen", ["a"], "NOT_FOUND", {})])[0])
 
     def test_a_waiting_case_must_say_unimplemented(self):
         entry = Entry("waits", ["s/*"], "UNIMPLEMENTED", {})

@@ -2,8 +2,9 @@
 
     run_catalogue.py --daemon build/release/tests/reprised_delayed --catalogue ../shared/conformance [--keep FOLDER]
 
-The catalogue (answers.py, make_models.py, triton-answers.json) lies beside the checkout; where it does not, or a Python package is
-missing, this exits with 77, which ctest reports as skipped. --keep leaves the answers and the texts in FOLDER.
+The catalogue (answers.py, make_models.py, triton-answers.json) lies beside the checkout; where it does not, or a Python
+package is missing, this exits with 77, which ctest reports as skipped. --keep leaves the answers and the texts in
+FOLDER.
 """
 import argparse
 import importlib.util
@@ -28,7 +29,8 @@ PACKAGES = ("grpc", "numpy", "tritonclient.grpc", "onnx")
 DELAY = ["--test-delay=slow=200ms", "--test-delay=queued=200ms"]
 MODES = {
     "none": [],
-    "explicit": ["--model-control-mode=explicit", "--load-model=id_int32", "--load-model=id_fp32", "--load-model=simple"],
+    "explicit": ["--model-control-mode=explicit", "--load-model=id_int32", "--load-model=id_fp32",
+                 "--load-model=simple"],
 }
 QUEUED = """dynamic_batching {
   priority_levels: 2 default_priority_level: 1
@@ -101,7 +103,8 @@ def main():
             shutil.rmtree(repository / name)
         ask(a, "none", repository, out)
         answers, faults, counts = judge(a, out)
-        # These cases send their calls 10 ms apart and mean them to find each other in the queue. A busy machine can lose the 10 ms.
+        # These cases send their calls 10 ms apart and mean them to find each other in the queue. A busy machine can
+        # lose the 10 ms.
         if any(fault.startswith(SPACED) for fault in faults):
             print("\n".join(faults), f"asking {SPACED} once more", sep="\n")
             ask(a, "none", repository, out, "--only", SPACED)
