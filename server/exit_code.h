@@ -9,7 +9,7 @@ enum class ExitCode {
   kBadCommandLine = 2,  // flags, or the file of --config
   kExitTimeout = 3,     // --exit-timeout-secs: something was not answered, or
                         // did not end
-  kSecondSignal = 143,  // a second SIGTERM or SIGINT
+  kSecondSignal = 143,  // a second SIGTERM or SIGINT (exit_guard.h)
 };
 
 }  // namespace reprise

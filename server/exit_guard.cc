@@ -8,7 +8,6 @@
 #include <ctime>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/thread.h"
 
@@ -17,8 +16,9 @@ namespace {
 
 [[noreturn]] void ExitNow(ExitCode code) { _exit(static_cast<int>(code)); }
 
-// Nobody waits for them any more: they end the process by themselves.
-void HearStopSignals() {
+// After the last steps a stop signal ends the process at once, also one that is
+// pending, unless those are to be forgotten.
+void ExitOnStopSignals(bool forget_pending) {
   struct sigaction action {};
   action.sa_handler = [](int /*signal*/) { ExitNow(ExitCode::kSecondSignal); };
   sigset_t stop;
@@ -26,6 +26,9 @@ void HearStopSignals() {
   for (const int signal : {SIGTERM, SIGINT}) {
     sigaction(signal, &action, nullptr);
     sigaddset(&stop, signal);
+  }
+  constexpr timespec kNoWait{};
+  while (forget_pending && sigtimedwait(&stop, nullptr, &kNoWait) > 0) {
   }
   pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
 }
@@ -46,9 +49,11 @@ void AwaitStopSignal(const sigset_t& signals) {
   while (signal == SIGUSR1) sigwait(&signals, &signal);
 }
 
-ExitCode RunGuarded(const sigset_t& signals, absl::Duration limit,
+ExitCode RunGuarded(const sigset_t& signals, Clock& clock, absl::Duration limit,
                     ExitCode late,
                     const std::function<ExitCode()>& last_steps) {
+  const absl::Time begin = clock.Now();
+  const auto is_same = [&] { return clock.Now() - begin < kSameSignal; };
   std::atomic<bool> done{false};
   ExitCode code = late;
   Thread thread("last-steps", [&] {
@@ -56,10 +61,9 @@ ExitCode RunGuarded(const sigset_t& signals, absl::Duration limit,
     done = true;
     kill(getpid(), SIGUSR1);
   });
-  const absl::Time end = RealClock::Get().Now() + limit;
   while (!done) {
     const timespec left = absl::ToTimespec(
-        std::max(absl::ZeroDuration(), end - RealClock::Get().Now()));
+        std::max(absl::ZeroDuration(), begin + limit - clock.Now()));
     const int signal = sigtimedwait(&signals, nullptr, &left);
     if (done || signal == SIGUSR1 || (signal < 0 && errno == EINTR)) continue;
     if (signal < 0) {
@@ -67,11 +71,12 @@ ExitCode RunGuarded(const sigset_t& signals, absl::Duration limit,
                             static_cast<int>(late)));
       ExitNow(late);
     }
+    if (is_same()) continue;
     LogWarning("second signal: exit now");
     ExitNow(ExitCode::kSecondSignal);
   }
   thread.Join();
-  HearStopSignals();
+  ExitOnStopSignals(/*forget_pending=*/is_same());
   return code;
 }
 

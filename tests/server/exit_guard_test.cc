@@ -4,6 +4,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
+#include "tests/testing/fake_clock.h"
 
 namespace reprise::testing {
 namespace {
@@ -29,36 +30,65 @@ class ExitGuardDeathTest : public ::testing::Test {
   [[noreturn]] static void Return(ExitCode code) {
     _exit(static_cast<int>(code));
   }
+
+  FakeClock clock_;
 };
 
 TEST_F(ExitGuardDeathTest, StepsThatEndGiveTheCode) {
-  EXPECT_EXIT(Return(RunGuarded(BlockSignals(), kLong, ExitCode::kExitTimeout,
-                                [] { return ExitCode::kCannotStart; })),
-              With(ExitCode::kCannotStart), "");
+  EXPECT_EXIT(
+      Return(RunGuarded(BlockSignals(), clock_, kLong, ExitCode::kExitTimeout,
+                        [] { return ExitCode::kCannotStart; })),
+      With(ExitCode::kCannotStart), "");
 }
 
 TEST_F(ExitGuardDeathTest, StepsThatHangAreLeftAfterTheLimit) {
-  EXPECT_EXIT(Return(RunGuarded(BlockSignals(), absl::Milliseconds(1),
+  EXPECT_EXIT(Return(RunGuarded(BlockSignals(), clock_, absl::Milliseconds(1),
                                 ExitCode::kExitTimeout, Hang)),
               With(ExitCode::kExitTimeout), "something does not end");
 }
 
 TEST_F(ExitGuardDeathTest, ASecondSignalEndsStepsThatHang) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    EXPECT_EXIT(Return(RunGuarded(BlockSignals(), kLong, ExitCode::kExitTimeout,
-                                  [signal] {
-                                    Signal(signal);
-                                    return Hang();
-                                  })),
-                With(ExitCode::kSecondSignal), "second signal");
+    EXPECT_EXIT(
+        Return(RunGuarded(BlockSignals(), clock_, kLong, ExitCode::kExitTimeout,
+                          [&] {
+                            clock_.Advance(kSameSignal);
+                            Signal(signal);
+                            return Hang();
+                          })),
+        With(ExitCode::kSecondSignal), "second signal");
   }
+}
+
+TEST_F(ExitGuardDeathTest, ASignalThatIsSentTwiceIsOne) {
+  EXPECT_EXIT(
+      Return(RunGuarded(BlockSignals(), clock_, kLong, ExitCode::kExitTimeout,
+                        [] {
+                          Signal(SIGTERM);
+                          return ExitCode::kOk;
+                        })),
+      With(ExitCode::kOk), "");
+}
+
+TEST_F(ExitGuardDeathTest, AfterASignalThatIsSentTwiceASecondOneCounts) {
+  EXPECT_EXIT(
+      Return(RunGuarded(BlockSignals(), clock_, kLong, ExitCode::kExitTimeout,
+                        [&] {
+                          Signal(SIGTERM);
+                          clock_.Advance(kSameSignal);
+                          Signal(SIGTERM);
+                          return Hang();
+                        })),
+      With(ExitCode::kSecondSignal), "second signal");
 }
 
 TEST_F(ExitGuardDeathTest, ASignalAfterTheStepsEndsTheProcessToo) {
   EXPECT_EXIT(
       {
-        RunGuarded(BlockSignals(), kLong, ExitCode::kExitTimeout,
-                   [] { return ExitCode::kOk; });
+        RunGuarded(BlockSignals(), clock_, kLong, ExitCode::kExitTimeout, [&] {
+          clock_.Advance(kSameSignal);
+          return ExitCode::kOk;
+        });
         Signal(SIGTERM);
         Hang();
       },
