@@ -1,40 +1,61 @@
 #include "server/grpc/slow_log.h"
 
+#include <initializer_list>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/log.h"
-#include "server/grpc/shown.h"
 #include "server/grpc/status.h"
+#include "server/grpc/utf8.h"
 
 namespace reprise {
 namespace {
 
 constexpr int kLinesASecond = 10;
+constexpr size_t kMaxId = 64;
 
-// A stage that the request did not reach is left out.
-void AppendStage(absl::string_view name, absl::Time from, absl::Time to,
-                 std::string* line) {
-  if (from == absl::InfinitePast() || to == absl::InfinitePast()) return;
+// A caller's choice: it may be as long as a message.
+absl::string_view Cut(absl::string_view id) {
+  return id.size() <= kMaxId ? id : id.substr(0, CharacterStart(id, kMaxId));
+}
+
+void AppendTime(absl::string_view name, absl::Duration time,
+                std::string* line) {
   absl::StrAppendFormat(line, " %s_ms=%.3f", name,
-                        absl::ToDoubleMilliseconds(to - from));
+                        absl::ToDoubleMilliseconds(time));
+}
+
+// The stage in which the request ended lasts until then; the others after it
+// are left out.
+void AppendStages(const SlowLog::Request& request, std::string* line) {
+  const StageTimes& times = request.times;
+  absl::Time begin = request.task.arrival;
+  for (const auto& [name, end] :
+       std::initializer_list<std::pair<absl::string_view, absl::Time>>{
+           {"accept", times.enqueued},
+           {"queue", times.picked},
+           {"gather", times.gathered},
+           {"compute", times.computed},
+           {"reply", request.finished}}) {
+    const bool passed = end != absl::InfinitePast();
+    AppendTime(name, (passed ? end : request.finished) - begin, line);
+    if (!passed) return;
+    begin = end;
+  }
 }
 
 }  // namespace
 
 std::string SlowLog::Line(const Request& request) {
-  const StageTimes& times = request.times;
-  const absl::Time arrival = request.task.arrival;
   std::string line = absl::StrCat("slow request model=", request.model.name(),
                                   " version=", request.model.version_text(),
                                   " code=", CodeName(request.code),
                                   " rows=", request.task.rows);
-  if (!request.id.empty()) absl::StrAppend(&line, " id=", Shown(request.id));
-  AppendStage("total", arrival, request.finished, &line);
-  AppendStage("accept", arrival, times.enqueued, &line);
-  AppendStage("queue", times.enqueued, times.picked, &line);
-  AppendStage("gather", times.picked, times.gathered, &line);
-  AppendStage("compute", times.gathered, times.computed, &line);
-  AppendStage("reply", times.computed, request.finished, &line);
+  if (!request.id.empty())
+    absl::StrAppend(&line, " id=", LogValue(Cut(request.id)));
+  AppendTime("total", request.finished - request.task.arrival, &line);
+  AppendStages(request, &line);
   return line;
 }
 

@@ -38,6 +38,8 @@ class SlowLog {
     }
   }
 
+  // The stages add up to the total; the last one is that in which the request
+  // ended.
   static std::string Line(const Request& request);
 
  private:

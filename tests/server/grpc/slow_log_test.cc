@@ -6,6 +6,7 @@
 namespace reprise::testing {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -16,7 +17,7 @@ class Task final : public InferTask {
   void Complete(TaskResult /*result*/) override {}
 };
 
-TEST(SlowLogTest, ALineHasTheStagesThatTheRequestReached) {
+TEST(SlowLogTest, TheStageInWhichARequestEndedIsTheLast) {
   const ModelHandle model = MakeModel("simple", SimpleSignature(), {}, 3);
   Task task;
   task.rows = 2;
@@ -29,10 +30,44 @@ TEST(SlowLogTest, ALineHasTheStagesThatTheRequestReached) {
       {*model, "r1", task, times, end, absl::StatusCode::kDeadlineExceeded});
   EXPECT_THAT(
       line,
-      HasSubstr("model=simple version=3 code=DEADLINE_EXCEEDED rows=2 id='r1' "
-                "total_ms=20.000 accept_ms=1.000 "
-                "queue_ms=4.000"));
+      HasSubstr(
+          "model=simple version=3 code=DEADLINE_EXCEEDED rows=2 id=\"r1\" "
+          "total_ms=20.000 accept_ms=1.000 "
+          "queue_ms=4.000 gather_ms=15.000"));
   EXPECT_THAT(line, Not(HasSubstr("compute_ms")));
+}
+
+TEST(SlowLogTest, TheStagesAddUpHoweverTheRequestEnded) {
+  const ModelHandle model = MakeModel("simple", SimpleSignature());
+  Task task;
+  task.arrival = absl::FromUnixSeconds(10);
+  const absl::Time end = task.arrival + absl::Milliseconds(150);
+  StageTimes times;
+  const auto line = [&] {
+    return SlowLog::Line({*model, "", task, times, end, kOk});
+  };
+  EXPECT_THAT(line(), EndsWith(" total_ms=150.000 accept_ms=150.000"));
+  times.enqueued = task.arrival + absl::Milliseconds(1);  // it waited in vain
+  EXPECT_THAT(line(), EndsWith(" accept_ms=1.000 queue_ms=149.000"));
+  times.picked = times.enqueued + absl::Milliseconds(2);
+  times.gathered = times.picked + absl::Milliseconds(3);
+  EXPECT_THAT(line(), EndsWith(" queue_ms=2.000 gather_ms=3.000 "
+                               "compute_ms=144.000"));
+  times.computed = times.gathered + absl::Milliseconds(4);
+  EXPECT_THAT(line(), EndsWith(" compute_ms=4.000 reply_ms=140.000"));
+}
+
+TEST(SlowLogTest, AnIdIsShownAsItIsUpToABound) {
+  const ModelHandle model = MakeModel("simple", SimpleSignature());
+  Task task;
+  task.arrival = absl::FromUnixSeconds(10);
+  const auto line = [&](absl::string_view id) {
+    return SlowLog::Line({*model, id, task, {}, task.arrival, kOk});
+  };
+  EXPECT_THAT(line("a \"b\" \\ c"), HasSubstr(R"( id="a \"b\" \\ c" total)"));
+  const std::string long_id(63, 'x');
+  EXPECT_THAT(line(long_id + "\u00e4" + std::string(9000, 'y')),
+              HasSubstr(" id=\"" + long_id + "\" total_ms"));
 }
 
 TEST(SlowLogTest, FastRequestsAndAZeroBoundWriteNothing) {
