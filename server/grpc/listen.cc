@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "grpcpp/resource_quota.h"
+#include "runtime/base/file_descriptor.h"
 
 namespace reprise {
 namespace {
@@ -33,16 +35,42 @@ std::string BindError(const std::string& host, int port) {
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0) return gai_strerror(error);
   std::string reason;
-  const int fd = socket(found->ai_family, SOCK_STREAM, 0);
+  const FileDescriptor file(socket(found->ai_family, SOCK_STREAM, 0));
   const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-      listen(fd, 1) != 0) {
+  setsockopt(file.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (!file.valid() ||
+      bind(file.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+      listen(file.get(), 1) != 0) {
     reason = std::strerror(errno);
   }
-  if (fd >= 0) close(fd);
   freeaddrinfo(found);
   return reason;
+}
+
+// Of "unix:/path" or "unix:///path"; nothing if it is no such target, or its
+// path does not fit.
+std::optional<sockaddr_un> UnixAddress(absl::string_view target) {
+  if (!absl::ConsumePrefix(&target, "unix:")) return std::nullopt;
+  absl::ConsumePrefix(&target, "//");
+  sockaddr_un address{};
+  if (target.size() >= sizeof(address.sun_path)) return std::nullopt;
+  address.sun_family = AF_UNIX;
+  target.copy(address.sun_path, target.size());
+  return address;
+}
+
+// As BindError, for the socket `target`.
+std::string UnixBindError(absl::string_view target) {
+  const std::optional<sockaddr_un> address = UnixAddress(target);
+  if (!address.has_value()) return std::strerror(ENAMETOOLONG);
+  const FileDescriptor file(socket(AF_UNIX, SOCK_STREAM, 0));
+  if (!file.valid() ||
+      bind(file.get(), reinterpret_cast<const sockaddr*>(&*address),
+           sizeof(*address)) != 0) {
+    return std::strerror(errno);
+  }
+  unlink(address->sun_path);
+  return "";
 }
 
 }  // namespace
@@ -60,19 +88,15 @@ std::string TargetOf(absl::string_view address, int port) {
 }
 
 absl::Status CheckSocketIsFree(const std::string& target) {
-  absl::string_view path = target;
-  if (!absl::ConsumePrefix(&path, "unix:")) return absl::OkStatus();
-  absl::ConsumePrefix(&path, "//");  // unix:///path
-  sockaddr_un address{};
-  if (path.size() >= sizeof(address.sun_path)) return absl::OkStatus();
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return absl::OkStatus();
+  const std::optional<sockaddr_un> address = UnixAddress(target);
+  if (!address.has_value()) return absl::OkStatus();
+  const FileDescriptor file(
+      socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!file.valid()) return absl::OkStatus();
   const bool connected =
-      connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+      connect(file.get(), reinterpret_cast<const sockaddr*>(&*address),
+              sizeof(*address)) == 0;
   const int error = connected ? 0 : errno;
-  close(fd);
   // EAGAIN: so many connections wait there that ours could not.
   if (!connected && error != EAGAIN && error != EACCES) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(
@@ -117,7 +141,9 @@ void ApplyOptions(const GrpcOptions& options, grpc::ServerBuilder& builder) {
 absl::Status WhyNotListening(const ListenTarget& target) {
   const std::string where = TargetOf(target.address, target.port);
   std::string reason;
-  if (!IsUnixTarget(where)) {
+  if (IsUnixTarget(where)) {
+    reason = UnixBindError(where);
+  } else {
     std::string host = target.address;
     if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
       host = host.substr(1, host.size() - 2);

@@ -4,6 +4,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::testing {
@@ -24,7 +27,22 @@ TEST(ListenTest, TheReasonIsFoundByTrying) {
                        HasSubstr("cannot listen on 192.0.2.1:8001 for gRPC: "
                                  "Cannot assign requested address")));
   EXPECT_THAT(WhyNotListening({"unix:/no/such/folder/s", 0, "gRPC"}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       "cannot listen on unix:/no/such/folder/s for gRPC: No "
+                       "such file or directory"));
+  const std::string file = ::testing::TempDir() + "listen_test.txt";
+  std::ofstream(file) << "no socket";
+  EXPECT_THAT(WhyNotListening({"unix:" + file, 0, "gRPC"}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("for gRPC: Address already in use")));
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+TEST(ListenTest, TryingLeavesNoSocketBehind) {
+  const std::string path = ::testing::TempDir() + "listen_test_free.sock";
+  EXPECT_THAT(WhyNotListening({"unix:" + path, 0, "gRPC"}),
               StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 class Socket {
