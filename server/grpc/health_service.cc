@@ -15,6 +15,8 @@ namespace {
 
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
+using grpc::health::v1::HealthListRequest;
+using grpc::health::v1::HealthListResponse;
 
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
 
@@ -145,6 +147,16 @@ absl::Status CheckHealth(const HealthState& state,
         absl::StrCat("unknown service ", Shown(request.service())));
   }
   response->set_status(ToHealth(serving));
+  return absl::OkStatus();
+}
+
+absl::Status ListHealth(const HealthState& state,
+                        const HealthListRequest& /*request*/,
+                        HealthListResponse* response) {
+  for (const std::string& service : state.Services()) {
+    (*response->mutable_statuses())[service].set_status(
+        ToHealth(state.Of(service)));
+  }
   return absl::OkStatus();
 }
 

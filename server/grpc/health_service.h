@@ -1,4 +1,4 @@
-// grpc.health.v1: Check and Watch.
+// grpc.health.v1: Check, List and Watch.
 #pragma once
 
 #include <functional>
@@ -27,16 +27,20 @@ absl::Status CheckHealth(const HealthState& state,
                          const grpc::health::v1::HealthCheckRequest& request,
                          grpc::health::v1::HealthCheckResponse* response);
 
+// The status of each service that is known; OK, always.
+absl::Status ListHealth(const HealthState& state,
+                        const grpc::health::v1::HealthListRequest& request,
+                        grpc::health::v1::HealthListResponse* response);
+
 // Tells every watcher of a change. Changes are announced by Wake; those that
 // nobody announces (a worker that is stuck) are found within half a second.
 //
 // Lifecycle: Wake any number of times; Close once, before the server shuts
-// down. Threads: any. Watchers are called on the monitor's thread, or on that
-// of Watch, never with its lock held by others that they could wait for.
+// down. Threads: any. Watchers are called with the monitor's lock held, on its
+// thread or on the caller of Watch or Close; they must not block or call back.
 class HealthMonitor {
  public:
-  // A stream. Both calls are made with the monitor's lock held and must not
-  // block; no call is made after Unwatch or Closed.
+  // A stream. No call is made after Unwatch or Closed.
   class Watcher {
    public:
     virtual ~Watcher() = default;

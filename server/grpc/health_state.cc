@@ -21,4 +21,13 @@ Serving HealthState::Of(absl::string_view service) const {
                                : Serving::kUnknownService;
 }
 
+std::set<std::string> HealthState::Services() const {
+  std::set<std::string> services = {"", "liveness", "readiness",
+                                    "inference.GRPCInferenceService"};
+  for (const IndexEntry& entry : registry_.Index()) {
+    services.insert(entry.name);
+  }
+  return services;
+}
+
 }  // namespace reprise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <set>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -16,7 +17,7 @@ enum class Serving { kServing, kNotServing, kUnknownService };
 class HealthState {
  public:
   // Both must outlive this.
-  HealthState(const Registry& registry, const ModelManager& manager)
+  HealthState(const ModelRegistry& registry, const ModelManager& manager)
       : registry_(registry), manager_(manager) {}
 
   // All required models are ready and the server is not draining.
@@ -29,11 +30,14 @@ class HealthState {
   // service: Ready. The name of a model: whether it has a ready version.
   Serving Of(absl::string_view service) const;
 
+  // All that Of knows.
+  std::set<std::string> Services() const;
+
   // Whether the registry or the repository has a model of this name.
   bool IsKnownModel(absl::string_view name) const;
 
  private:
-  const Registry& registry_;
+  const ModelRegistry& registry_;
   const ModelManager& manager_;
   std::atomic<bool> draining_{false};
 };

@@ -102,6 +102,8 @@ std::vector<std::unique_ptr<AnyMethod>> PostUnaryMethods(
   using Health = grpc::health::v1::Health::AsyncService;
   poster.Post("Check", deps.health, &Health::RequestCheck,
               Bind(CheckHealth, deps.context.health));
+  poster.Post("List", deps.health, &Health::RequestList,
+              Bind(ListHealth, deps.context.health), &deps.workers);
   return poster.Take();
 }
 

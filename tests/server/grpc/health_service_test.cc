@@ -1,6 +1,8 @@
 #include "server/grpc/health_service.h"
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "proto/health.grpc.pb.h"
@@ -12,6 +14,9 @@ namespace {
 using grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
+using grpc::health::v1::HealthListResponse;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 class HealthServiceTest : public FrontTest {
  protected:
@@ -57,6 +62,27 @@ TEST_F(HealthServiceTest, CheckKnowsItsServicesAndNoOthers) {
     EXPECT_EQ(status, HealthCheckResponse::SERVING) << service;
   }
   EXPECT_EQ(Check("nope", &status).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(HealthServiceTest, ListHasEveryServiceThatCheckKnows) {
+  Start();
+  registry_.SetState("bytes", 1, VersionState::kUnloading, "");
+  manager_.SetReady(false);
+  grpc::ClientContext context;
+  HealthListResponse response;
+  ASSERT_TRUE(Health::NewStub(channel_)->List(&context, {}, &response).ok());
+  std::map<std::string, HealthStatus> statuses;
+  for (const auto& [service, health] : response.statuses()) {
+    statuses[service] = health.status();
+  }
+  constexpr HealthStatus kServing = HealthCheckResponse::SERVING;
+  constexpr HealthStatus kNotServing = HealthCheckResponse::NOT_SERVING;
+  EXPECT_THAT(
+      statuses,
+      ElementsAre(Pair("", kServing), Pair("bytes", kNotServing),
+                  Pair("inference.GRPCInferenceService", kNotServing),
+                  Pair("liveness", kServing), Pair("readiness", kNotServing),
+                  Pair("simple", kServing)));
 }
 
 TEST_F(HealthServiceTest, WatchTellsTheStateAtOnceAndEachChange) {

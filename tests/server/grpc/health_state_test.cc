@@ -12,7 +12,7 @@ class HealthStateTest : public ::testing::Test {
     registry_.Publish(MakeModel("simple", SimpleSignature()));
   }
 
-  Registry registry_;
+  ModelRegistry registry_;
   FakeModelManager manager_{registry_, RealClock::Get()};
   HealthState state_{registry_, manager_};
 };
@@ -33,6 +33,16 @@ TEST_F(HealthStateTest, AModelsServiceFollowsTheModel) {
   registry_.SetState("simple", 1, VersionState::kUnavailable, "unloaded");
   EXPECT_EQ(state_.Of("simple"), Serving::kNotServing);
   EXPECT_EQ(state_.Of("nope"), Serving::kUnknownService);
+}
+
+TEST_F(HealthStateTest, EveryServiceIsKnown) {
+  registry_.SetState("gone", 1, VersionState::kUnavailable, "unloaded");
+  for (const std::string& service : state_.Services()) {
+    EXPECT_NE(state_.Of(service), Serving::kUnknownService) << service;
+  }
+  EXPECT_EQ(state_.Services().count("simple"), 1u);
+  EXPECT_EQ(state_.Services().count("gone"), 1u);
+  EXPECT_EQ(state_.Services().count(""), 1u);
 }
 
 TEST_F(HealthStateTest, TheServerIsNotReadyWhileDrainingItsModelsAre) {
