@@ -1,6 +1,8 @@
 #include "server/metrics_http.h"
 
 #include <civetweb.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <sstream>
 #include <utility>
@@ -8,8 +10,12 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/notification.h"
 #include "prometheus/text_serializer.h"
+#include "runtime/base/file_descriptor.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/thread.h"
 #include "server/grpc/listen.h"
 
 namespace reprise {
@@ -69,17 +75,37 @@ int Silence(const mg_connection* /*connection*/, const char* /*message*/) {
   return 1;
 }
 
+// Tries to connect, and says nothing.
+void Knock(absl::string_view address, int port) {
+  absl::ConsumePrefix(&address, "[");
+  absl::ConsumeSuffix(&address, "]");
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(std::string(address).c_str(), absl::StrCat(port).c_str(),
+                  &hints, &found) != 0) {
+    return;
+  }
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    const FileDescriptor file(
+        socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (file.valid()) connect(file.get(), at->ai_addr, at->ai_addrlen);
+  }
+  freeaddrinfo(found);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsHttp>> MetricsHttp::Create(
     const MetricsOptions& options, Pages pages) {
-  auto http = absl::WrapUnique(new MetricsHttp(std::move(pages)));
-  REPRISE_RETURN_IF_ERROR(http->Listen(options));
+  auto http =
+      absl::WrapUnique(new MetricsHttp(options.address, std::move(pages)));
+  REPRISE_RETURN_IF_ERROR(http->Listen(options.port));
   return http;
 }
 
-absl::Status MetricsHttp::Listen(const MetricsOptions& options) {
-  const std::string target = TargetOf(options.address, options.port);
+absl::Status MetricsHttp::Listen(int port) {
+  const std::string target = TargetOf(address_, port);
   const char* settings[] = {"listening_ports",
                             target.c_str(),
                             "num_threads",
@@ -93,7 +119,7 @@ absl::Status MetricsHttp::Listen(const MetricsOptions& options) {
   callbacks.log_message = Silence;
   context_ = mg_start(&callbacks, nullptr, settings);
   if (context_ == nullptr) {
-    return WhyNotListening({options.address, options.port, "metrics"});
+    return WhyNotListening({address_, port, "metrics"});
   }
   mg_set_request_handler(context_, "/", Handle, this);
   mg_server_port ports[1] = {};
@@ -102,7 +128,17 @@ absl::Status MetricsHttp::Listen(const MetricsOptions& options) {
 }
 
 MetricsHttp::~MetricsHttp() {
-  if (context_ != nullptr) mg_stop(context_);
+  if (context_ == nullptr) return;
+  // The thread that accepts looks every two seconds, and at each connection,
+  // whether it is to end.
+  absl::Notification stopped;
+  const Thread stop("metrics-stop", [&] {
+    mg_stop(context_);
+    stopped.Notify();
+  });
+  while (!stopped.WaitForNotificationWithTimeout(absl::Milliseconds(10))) {
+    Knock(address_, port_);
+  }
 }
 
 int MetricsHttp::Handle(mg_connection* connection, void* self) {

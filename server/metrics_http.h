@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,10 +38,12 @@ class MetricsHttp {
   int port() const { return port_; }
 
  private:
-  explicit MetricsHttp(Pages pages) : pages_(std::move(pages)) {}
-  absl::Status Listen(const MetricsOptions& options);
+  MetricsHttp(std::string address, Pages pages)
+      : address_(std::move(address)), pages_(std::move(pages)) {}
+  absl::Status Listen(int port);
   static int Handle(mg_connection* connection, void* pages);
 
+  const std::string address_;
   const Pages pages_;
   mg_context* context_ = nullptr;  // owned
   int port_ = 0;

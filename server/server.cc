@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const ServerOptions& options,
   REPRISE_RETURN_IF_ERROR(CheckDevice(options.device));
   cpu::CpuDeviceOptions cpu;
   cpu.threads = options.cpu_threads;
-  return cpu::CpuDevice::Create(cpu, clock);
+  return cpu::MakeCpuDevice(cpu, clock);
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
@@ -67,12 +67,11 @@ absl::Status Server::MakeWorkers(const DeviceWrapper& wrap) {
       .Register(metrics_)
       .Add({{"version", ProgramVersion()},
             {"commit", ProgramCommit()},
-            {"onednn", cpu::CpuDevice::OneDnnVersion()},
+            {"onednn", cpu::OneDnnVersion()},
             {"cuda", ""},
             {"cudnn", ""}})
       .Set(1);
   WorkerOptions worker;
-  worker.device_name = "cpu";
   worker.watchdog = options_.watchdog;
   DeviceWorker::DeviceFactory factory = [this] {
     return MakeDevice(options_, clock_);
@@ -122,7 +121,8 @@ absl::Status Server::MakePages() {
 
 void Server::Start(std::function<void(const absl::Status&)> loaded) {
   LogInfo(absl::StrCat(
-      "live grpc=", front_->target(), " metrics_port=", metrics_port(),
+      "live grpc=", front_->target(),
+      " metrics_port=", http_ == nullptr ? "off" : absl::StrCat(http_->port()),
       " seconds=", absl::ToDoubleSeconds(clock_.Now() - started_)));
   loading_ = Thread("load-start", [this, loaded = std::move(loaded)] {
     loaded(manager_->LoadAtStart());
@@ -157,7 +157,6 @@ void Server::StopAll(absl::Time deadline) {
   }
   if (front_ != nullptr) front_->Shutdown(clock_.Now() + kLastReplies);
   loading_.Join();
-  http_.reset();
 }
 
 Server::~Server() { StopAll(clock_.Now()); }

@@ -57,7 +57,8 @@ class Server {
   // Not ready at once; serves for the lame-duck time; stops accepting; answers
   // everything, for the exit timeout at most. Returns whether everything
   // accepted was answered by the models, and no load is under way; else it has
-  // logged which. Blocks, beyond all bounds if a load does not end.
+  // logged which. The metrics are served on, until destruction. Blocks, beyond
+  // all bounds if a load does not end.
   bool Drain();
 
   // "127.0.0.1:8001", and the ports that are really in use.
@@ -81,7 +82,7 @@ class Server {
   // In order of use: each needs those before it.
   prometheus::Registry metrics_;
   ProcessMetrics process_metrics_;
-  Registry registry_;
+  ModelRegistry registry_;
   std::vector<std::unique_ptr<DeviceWorker>> workers_;
   std::unique_ptr<ModelManager> manager_;
   std::unique_ptr<GrpcFront> front_;

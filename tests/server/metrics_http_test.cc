@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "prometheus/counter.h"
 #include "prometheus/registry.h"
+#include "runtime/base/clock.h"
 #include "runtime/worker/model_manager_metrics.h"
 #include "runtime/worker/worker_metrics.h"
 #include "server/grpc/infer_metrics.h"
@@ -100,7 +101,7 @@ class ModelSeriesForTest {
                         .p999 = absl::Milliseconds(2)});
     }
     variants_.push_back(
-        std::make_unique<VariantMetrics>(worker_, labels, "", ladder));
+        std::make_unique<VariantMetrics>(worker_, labels, "", ladder, 1));
   }
 
  private:
@@ -113,7 +114,7 @@ class ModelSeriesForTest {
 
 TEST_F(MetricsHttpTest, FiftyModelsAreServedWithinTheirBound) {
   constexpr int kSizes = 8;
-  WorkerMetrics worker(registry_, "cpu");
+  WorkerMetrics worker(registry_, std::nullopt);
   ModelSeriesForTest models(registry_, worker);
   for (int i = 0; i < 50; ++i) {
     models.Add(absl::StrCat("model", i), kSizes, /*with_slo=*/i % 2 == 0);
@@ -130,6 +131,20 @@ TEST_F(MetricsHttpTest, FiftyModelsAreServedWithinTheirBound) {
   // As the user's documentation has it: 112 + 26 x sizes x variants.
   EXPECT_EQ(lines[0], 112 + 26 * kSizes);
   EXPECT_EQ(lines[49], 110 + 26 * kSizes);
+}
+
+// The library looks every two seconds whether it is to end; one that waited for
+// that would take ten seconds.
+TEST_F(MetricsHttpTest, AnIdleServerEndsAtOnce) {
+  const absl::Time begin = RealClock::Get().Now();
+  for (const char* address :
+       {"127.0.0.1", "0.0.0.0", "localhost", "127.0.0.1", "127.0.0.1"}) {
+    MetricsOptions options;
+    options.address = address;
+    options.port = 0;
+    EXPECT_THAT(MetricsHttp::Create(options, {}), IsOk()) << address;
+  }
+  EXPECT_LT(RealClock::Get().Now() - begin, absl::Seconds(5));
 }
 
 TEST_F(MetricsHttpTest, APortInUseIsOneClearLine) {

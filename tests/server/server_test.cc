@@ -90,6 +90,8 @@ TEST_F(ServerTest, AModelIsServedFromFileToReply) {
   EXPECT_TRUE(ready.ready());
   EXPECT_TRUE(server_->Drain());
   EXPECT_EQ(Add(&sum).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(Ask(server_->metrics_port(), "GET /readyz"),
+              HasSubstr("not ready"));
 }
 
 TEST_F(ServerTest, EverySeriesIsInTheTableOfTheReadme) {
