@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/files.h"
 #include "client/status.h"
+#include "client/tls_files.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/support/channel_arguments.h"
 
@@ -25,11 +25,15 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
 
   grpc::SslCredentialsOptions ssl;
   if (!options.ca_file.empty()) {
-    CLIENT_ASSIGN_OR_RETURN(ssl.pem_root_certs, ReadFile(options.ca_file));
+    CLIENT_ASSIGN_OR_RETURN(ssl.pem_root_certs,
+                            ReadCertificates(options.ca_file));
   }
   if (!options.cert_file.empty()) {
-    CLIENT_ASSIGN_OR_RETURN(ssl.pem_cert_chain, ReadFile(options.cert_file));
-    CLIENT_ASSIGN_OR_RETURN(ssl.pem_private_key, ReadFile(options.key_file));
+    CLIENT_ASSIGN_OR_RETURN(ssl.pem_cert_chain,
+                            ReadCertificates(options.cert_file));
+    CLIENT_ASSIGN_OR_RETURN(
+        ssl.pem_private_key,
+        ReadKey(options.key_file, ssl.pem_cert_chain, options.cert_file));
   }
   return grpc::SslCredentials(ssl);
 }

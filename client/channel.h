@@ -28,8 +28,9 @@ struct ChannelOptions {
 };
 
 // Reads the files; nothing is connected until the first call.
-// INVALID_ARGUMENT for an empty target or a certificate without its key,
-// NOT_FOUND for a file that cannot be read.
+// INVALID_ARGUMENT for an empty target, a certificate without its key, a file
+// that holds no PEM, and a key of another certificate; NOT_FOUND for a file
+// that cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     const ChannelOptions& options);
 

@@ -3,8 +3,12 @@
 #include <chrono>
 #include <optional>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "client/status.h"
+#include "grpc/grpc.h"
+#include "grpc/slice.h"
 
 namespace reprise::client {
 namespace {
@@ -36,9 +40,34 @@ Request ForModel(const std::string& model, const std::string& version) {
   return request;
 }
 
+// gRPC ends the process over a header that HTTP/2 does not allow.
+absl::Status CheckHeader(const std::string& name, const std::string& value) {
+  const grpc_slice key =
+      grpc_slice_from_static_buffer(name.data(), name.size());
+  const std::string where =
+      absl::StrCat("header \"", absl::CHexEscape(name), "\": ");
+  if (grpc_header_key_is_legal(key) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, "a name is made of a to z, 0 to 9, \"-\", \"_\" and \".\""));
+  }
+  const grpc_slice content =
+      grpc_slice_from_static_buffer(value.data(), value.size());
+  if (grpc_is_binary_header(key) == 0 &&
+      grpc_header_nonbin_value_is_legal(content) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, "its value \"", absl::CHexEscape(value),
+                     "\" is not printable ASCII, which only a header whose "
+                     "name ends in -bin may hold"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
+  for (const auto& [name, value] : options.headers) {
+    CLIENT_RETURN_IF_ERROR(CheckHeader(name, value));
+  }
   CLIENT_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<grpc::Channel>> channels,
                           MakeChannels(options.channel, 1));
   if (options.wait == nullptr) options.wait = Block;

@@ -36,7 +36,8 @@ struct ClientOptions {
   RetryPolicy retry;
   // ... unless more attempts are allowed for Infer here.
   int infer_attempts = 1;
-  // Sent with every call, e.g. the secret of a restricted group.
+  // Sent with every call, e.g. the secret of a restricted group. Names are in
+  // lower case.
   std::vector<std::pair<std::string, std::string>> headers;
   // How a retry waits; empty: by blocking the caller. Tests put their own here.
   std::function<void(absl::Duration)> wait;
@@ -58,7 +59,8 @@ struct LoadOverrides {
 // UNAVAILABLE if it cannot be reached, DEADLINE_EXCEEDED after the timeout.
 class Client {
  public:
-  // Errors as MakeCredentials.
+  // Errors as MakeCredentials; INVALID_ARGUMENT for a header that gRPC would
+  // not carry.
   static absl::StatusOr<std::unique_ptr<Client>> Create(ClientOptions options);
 
   absl::StatusOr<bool> ServerLive();

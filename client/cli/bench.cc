@@ -52,6 +52,9 @@ class BenchCommand final : public Command {
              "In the last millisecond before a\ncall is due an open loop "
              "polls, "
              "which takes a whole core: give the client cores\nof its own.\n\n"
+             "The rate counts every answer, \"OK\" those that are OK. "
+             "Latencies "
+             "and rows are of\nthe latter.\n\n"
              "A run in which no call was answered OK exits with 2 or 3; other "
              "failed calls are\npart of the report. --json writes ghz's "
              "fields (an array of them for a range).\n",
@@ -77,6 +80,7 @@ class BenchCommand final : public Command {
     CLIENT_ASSIGN_OR_RETURN(const inference::ModelMetadataResponse model,
                             client->ModelMetadata(call_.model, call_.version));
     CLIENT_ASSIGN_OR_RETURN(call_.inputs, MakeInputs(model, inputs_));
+    rows_ = RowCount(model, call_.inputs);
     // What the server refuses is told at once, and not by a million errors.
     CLIENT_RETURN_IF_ERROR(client->Infer(call_).status());
     CLIENT_ASSIGN_OR_RETURN(const inference::ModelInferRequest request,
@@ -107,15 +111,15 @@ class BenchCommand final : public Command {
                  "open loop: calls a second, such as 0.5, or a range of them",
                  RangeSetter(&rates_, ParseRealRange));
     flags.Custom("distribution", "NAME",
-                 "poisson or constant gaps between the calls of an open loop "
-                 "(default poisson)",
+                 "poisson or constant gaps between the calls of an open loop; "
+                 "--seed fixes the former too (default poisson)",
                  [this](const std::string& text) -> absl::Status {
                    CLIENT_ASSIGN_OR_RETURN(distribution_,
                                            ParseDistribution(text));
                    return absl::OkStatus();
                  });
-    flags.Time("duration", "TIME", &duration_,
-               "of each step (default 10s, unlimited with --requests)");
+    flags.PositiveTime("duration", "TIME", &duration_,
+                       "of each step (default 10s, unlimited with --requests)");
     flags.Count("requests", "N", &requests_, "calls of each step, at most");
     flags.Time("warmup", "TIME", &warmup_, "before each step, not measured");
     flags.Count("connections", "N", &connections_, "calls go over in turn");
@@ -207,11 +211,15 @@ class BenchCommand final : public Command {
     step.concurrency = load.rate.has_value() ? 0 : load.concurrency;
     step.rate = load.rate;
     step.connections = static_cast<int>(channels.size());
-    step.batch = inputs_.batch;
+    step.batch = rows_;
     const auto before = client.ModelStatistics(call_.model, call_.version);
     step.result = Drive(channels, load, hooks);
     const auto after = client.ModelStatistics(call_.model, call_.version);
-    if (before.ok() && after.ok()) step.split = SplitBetween(*before, *after);
+    if (before.ok() && after.ok()) {
+      step.split = SplitBetween(*before, *after);
+    } else {
+      step.split = before.ok() ? after.status() : before.status();
+    }
     if (!quiet_ && terminal.err_is_tty) terminal.err << "\r\x1b[K";
     return step;
   }
@@ -238,6 +246,7 @@ class BenchCommand final : public Command {
 
   InferCall call_;
   InputOptions inputs_;
+  int64_t rows_ = 1;  // of the request
   std::vector<int64_t> concurrencies_;
   std::vector<double> rates_;
   Distribution distribution_ = Distribution::kPoisson;

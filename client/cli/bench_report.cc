@@ -44,6 +44,15 @@ std::string RateText(double rate) {
                     : absl::StrCat(FormatCount(std::llround(rate)), "/s");
 }
 
+double OkRate(const LoadResult& result) {
+  const double seconds = Seconds(result.elapsed);
+  return seconds > 0 ? static_cast<double>(result.ok()) / seconds : 0;
+}
+
+double RowRate(const BenchStep& step) {
+  return OkRate(step.result) * static_cast<double>(step.batch);
+}
+
 std::string ErrorsText(const LoadResult& result) {
   std::vector<std::string> parts;
   for (const auto& [code, count] : result.by_code) {
@@ -51,6 +60,11 @@ std::string ErrorsText(const LoadResult& result) {
     parts.push_back(absl::StrCat(FormatCount(count), " ", CodeName(code)));
   }
   return parts.empty() ? "none" : absl::StrJoin(parts, ", ");
+}
+
+std::string ErrorText(const absl::Status& status) {
+  return OneLine(absl::StrCat(absl::StatusCodeToString(status.code()), ": ",
+                              status.message()));
 }
 
 std::string BatchesText(const ServerSplit& split) {
@@ -67,6 +81,36 @@ std::string BatchesText(const ServerSplit& split) {
 // stacks, and in an open loop the wait for a place.
 double OverheadNs(const BenchStep& step) {
   return std::max(0.0, step.result.latency.mean() - step.split->total_ns());
+}
+
+// What the server itself says of the step: one line, or two.
+std::string ServerText(const BenchStep& step) {
+  if (absl::IsUnimplemented(step.split.status())) {
+    return "  server   it has no statistics\n";
+  }
+  if (!step.split.ok()) {
+    return absl::StrCat("  server   its statistics are missing: ",
+                        ErrorText(step.split.status()), "\n");
+  }
+  const ServerSplit& split = *step.split;
+  std::string text;
+  if (split.restarted) {
+    absl::StrAppend(&text, "  server   its statistics began anew meanwhile (a ",
+                    "reload?) and leave out what was before\n");
+  }
+  if (split.requests > 0) {
+    absl::StrAppend(&text, "  server   queue ", FormatNanos(split.queue_ns),
+                    "  input ", FormatNanos(split.input_ns), "  infer ",
+                    FormatNanos(split.infer_ns), "  output ",
+                    FormatNanos(split.output_ns), "  overhead ",
+                    FormatNanos(OverheadNs(step)), "\n");
+  } else if (!split.restarted) {
+    absl::StrAppend(&text, "  server   it answered no request OK\n");
+  }
+  if (split.batches > 0) {
+    absl::StrAppend(&text, "  batches  ", BatchesText(split), "\n");
+  }
+  return text;
 }
 
 Json HistogramJson(const Histogram& latency) {
@@ -98,6 +142,7 @@ Json SplitJson(const BenchStep& step) {
   }
   return {{"requests", split.requests},
           {"failed", split.failed},
+          {"restarted", split.restarted},
           {"rows", split.rows},
           {"batches", split.batches},
           {"rowsPerBatch", split.rows_per_batch()},
@@ -111,17 +156,18 @@ Json SplitJson(const BenchStep& step) {
 
 Json OwnJson(const BenchStep& step) {
   const LoadResult& result = step.result;
-  Json own = {
-      {"model", step.model},
-      {"load", step.load},
-      {"batch", step.batch},
-      {"rowsPerSecond", result.latency.count() == 0
-                            ? 0.0
-                            : static_cast<double>(result.ok() * step.batch) /
-                                  Seconds(result.elapsed)},
-      {"late", result.late},
-      {"unsent", result.unsent}};
-  if (step.split.has_value()) own["server"] = SplitJson(step);
+  Json own = {{"model", step.model},
+              {"load", step.load},
+              {"batch", step.batch},
+              {"okPerSecond", OkRate(result)},
+              {"rowsPerSecond", RowRate(step)},
+              {"late", result.late},
+              {"unsent", result.unsent}};
+  if (step.split.ok()) {
+    own["server"] = SplitJson(step);
+  } else {
+    own["serverError"] = ErrorText(step.split.status());
+  }
   return own;
 }
 
@@ -137,31 +183,19 @@ std::string StepText(const BenchStep& step) {
       step.batch, result.interrupted ? " (interrupted)" : "",
       FormatCount(result.calls), Seconds(result.elapsed),
       RateText(result.rate()));
-  if (step.batch > 1) {
-    absl::StrAppend(&text, ", ",
-                    RateText(static_cast<double>(result.ok() * step.batch) /
-                             Seconds(result.elapsed)),
-                    " rows");
-  }
+  absl::StrAppend(&text, ", OK ", RateText(OkRate(result)));
+  if (step.batch > 1)
+    absl::StrAppend(&text, ", rows ", RateText(RowRate(step)));
   absl::StrAppend(&text, "\n  errors   ", ErrorsText(result), "\n");
   absl::StrAppend(&text, "  latency  p50 ", Latency(latency, 50), "  p90 ",
                   Latency(latency, 90), "  p99 ", Latency(latency, 99),
                   "  p99.9 ", Latency(latency, 99.9), "  max ",
                   FormatNanos(static_cast<double>(latency.max())), "  mean ",
                   FormatNanos(latency.mean()), "\n");
-  if (step.split.has_value()) {
-    const ServerSplit& split = *step.split;
-    absl::StrAppend(&text, "  server   queue ", FormatNanos(split.queue_ns),
-                    "  input ", FormatNanos(split.input_ns), "  infer ",
-                    FormatNanos(split.infer_ns), "  output ",
-                    FormatNanos(split.output_ns), "  overhead ",
-                    FormatNanos(OverheadNs(step)), "\n");
-    absl::StrAppend(&text, "  batches  ", BatchesText(split), "\n");
-  } else {
-    absl::StrAppend(&text, "  server   it has no statistics\n");
-  }
+  absl::StrAppend(&text, ServerText(step));
   for (const auto& [message, count] : result.errors) {
-    absl::StrAppend(&text, "  ", FormatCount(count), " x ", message, "\n");
+    absl::StrAppend(&text, "  ", FormatCount(count), " x ", OneLine(message),
+                    "\n");
   }
   if (result.late > 0) {
     absl::StrAppend(&text, "  ", FormatCount(result.late),
@@ -175,16 +209,17 @@ std::string StepText(const BenchStep& step) {
 }
 
 std::string StepsTable(const std::vector<BenchStep>& steps) {
-  Table table({">LOAD", ">RATE", ">P50", ">P90", ">P99", ">P99.9", ">ERRORS",
-               ">MEAN BATCH"});
+  Table table({">LOAD", ">RATE", ">OK", ">P50", ">P90", ">P99", ">P99.9",
+               ">ERRORS", ">MEAN BATCH"});
   for (const BenchStep& step : steps) {
     const LoadResult& result = step.result;
-    table.AddRow(
-        {step.load, RateText(result.rate()), Latency(result.latency, 50),
-         Latency(result.latency, 90), Latency(result.latency, 99),
-         Latency(result.latency, 99.9), FormatCount(result.calls - result.ok()),
-         step.split.has_value() ? FormatDecimal(step.split->rows_per_batch())
-                                : "-"});
+    table.AddRow({step.load, RateText(result.rate()), RateText(OkRate(result)),
+                  Latency(result.latency, 50), Latency(result.latency, 90),
+                  Latency(result.latency, 99), Latency(result.latency, 99.9),
+                  FormatCount(result.calls - result.ok()),
+                  step.split.ok() && step.split->batches > 0
+                      ? FormatDecimal(step.split->rows_per_batch())
+                      : "-"});
   }
   return table.Text();
 }

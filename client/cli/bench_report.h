@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "client/bench/driver.h"
 #include "client/cli/format.h"
 #include "client/cli/server_split.h"
@@ -23,7 +24,8 @@ struct BenchStep {
   int connections = 1;
   int64_t batch = 1;  // rows of a request
   LoadResult result;
-  std::optional<ServerSplit> split;  // if the server has statistics
+  // An error: why there are no statistics; UNIMPLEMENTED: the server has none.
+  absl::StatusOr<ServerSplit> split;
 };
 
 // Several lines.

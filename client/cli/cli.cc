@@ -1,13 +1,14 @@
 #include "client/cli/cli.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "client/cli/command.h"
 #include "client/cli/commands.h"
 #include "client/cli/flags.h"
+#include "client/cli/format.h"
 #include "client/status.h"
 
 namespace reprise::client {
@@ -57,11 +58,6 @@ std::string HelpText(const CommandHelp& help, const FlagTable& flags) {
                       " [FLAGS]\n\n", help.details, "\nExamples:\n",
                       help.examples, "\n", flags.Help(), "\n",
                       help.name == "health" ? "" : kExitCodes);
-}
-
-// One line, whatever the server put into its message.
-std::string OneLine(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"\r", ""}, {"\n", "; "}});
 }
 
 ExitCode Report(const std::string& where, const absl::Status& status,

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/server_target.h"
 #include "client/status.h"
 
 namespace reprise::client {
@@ -14,9 +15,10 @@ void Connection::AddFlags(FlagTable& flags, const Terminal& terminal) {
   const std::string server = terminal.env("REPRISE_SERVER");
   if (!server.empty()) channel.target = server;
   flags.Text("server", "HOST:PORT", &channel.target,
-             "the server, or unix:/path/to.sock; REPRISE_SERVER sets it too");
-  flags.Time("timeout", "TIME", &options_.timeout,
-             "limit for a call, retries included; inf: none");
+             "the server, port 8001 unless given, or unix:/path/to.sock; "
+             "REPRISE_SERVER sets it too");
+  flags.PositiveTime("timeout", "TIME", &options_.timeout,
+                     "limit for a call, retries included; inf: none");
   flags.Count("retries", "N", &retries_,
               "further attempts when the server is unavailable or asks to come "
               "back later",
@@ -36,6 +38,8 @@ void Connection::AddFlags(FlagTable& flags, const Terminal& terminal) {
 
 absl::StatusOr<ClientOptions> Connection::Options() const {
   ClientOptions options = options_;
+  CLIENT_ASSIGN_OR_RETURN(options.channel.target,
+                          ServerTarget(options_.channel.target));
   const int attempts = static_cast<int>(retries_) + 1;
   options.retry.max_attempts = attempts;
   options.infer_attempts = attempts;
@@ -52,6 +56,11 @@ absl::StatusOr<ClientOptions> Connection::Options() const {
         std::string(absl::StripAsciiWhitespace(parts.second)));
   }
   return options;
+}
+
+std::string Connection::server() const {
+  const std::string& text = options_.channel.target;
+  return ServerTarget(text).value_or(text);
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Connection::Connect() const {

@@ -18,12 +18,14 @@ class Connection {
   // --tls*, --json.
   void AddFlags(FlagTable& flags, const Terminal& terminal);
 
-  // The options that the flags say. INVALID_ARGUMENT for a header without ':'.
+  // The options that the flags say. INVALID_ARGUMENT for a header without ':',
+  // and what ServerTarget refuses.
   absl::StatusOr<ClientOptions> Options() const;
   // Errors as Options and Client::Create.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;
 
-  const std::string& server() const { return options_.channel.target; }
+  // Where the calls go, for messages.
+  std::string server() const;
   bool json() const { return json_; }
   absl::Duration timeout() const { return options_.timeout; }
   // A command's own default; before AddFlags.

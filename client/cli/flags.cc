@@ -66,7 +66,7 @@ void FlagTable::Group(std::string title) { group_ = std::move(title); }
 void FlagTable::Add(std::string name, std::string value, std::string help,
                     Setter set) {
   flags_.push_back({std::move(name), std::move(value), std::move(help),
-                    std::move(set), false, group_});
+                    std::move(set), group_});
 }
 
 void FlagTable::Switch(std::string name, bool* target, std::string help) {
@@ -124,13 +124,27 @@ void FlagTable::Real(std::string name, std::string value, double* target,
 
 void FlagTable::Time(std::string name, std::string value,
                      absl::Duration* target, std::string help) {
+  AddTime(std::move(name), std::move(value), target, std::move(help), true);
+}
+
+void FlagTable::PositiveTime(std::string name, std::string value,
+                             absl::Duration* target, std::string help) {
+  AddTime(std::move(name), std::move(value), target, std::move(help), false);
+}
+
+void FlagTable::AddTime(std::string name, std::string value,
+                        absl::Duration* target, std::string help,
+                        bool zero_allowed) {
   const std::string shown =
       *target > absl::ZeroDuration() ? absl::FormatDuration(*target) : "";
   Add(std::move(name), std::move(value), WithDefault(std::move(help), shown),
-      [target](const std::string& text) {
+      [target, zero_allowed](const std::string& text) {
         absl::Duration time;
         if (!absl::ParseDuration(text, &time) || time < absl::ZeroDuration()) {
           return Bad(text, "a time such as 500us, 10s or 1m30s");
+        }
+        if (!zero_allowed && time == absl::ZeroDuration()) {
+          return Bad(text, "above zero");
         }
         *target = time;
         return absl::OkStatus();
@@ -174,7 +188,6 @@ absl::StatusOr<std::vector<std::string>> FlagTable::Parse(
       return absl::InvalidArgumentError(
           absl::StrCat("--", flag->name, ": ", status.message()));
     }
-    flag->was_set = true;
   }
   return rest;
 }
@@ -200,12 +213,6 @@ absl::Status FlagTable::Unknown(const std::string& name) const {
   return absl::InvalidArgumentError(absl::StrCat(
       "unknown flag ", name, nearest.empty() ? "" : "; did you mean ", nearest,
       nearest.empty() ? "" : "?"));
-}
-
-bool FlagTable::WasSet(const std::string& name) const {
-  return std::any_of(flags_.begin(), flags_.end(), [&](const Flag& flag) {
-    return flag.name == name && flag.was_set;
-  });
 }
 
 std::string FlagTable::Help() const {

@@ -36,9 +36,11 @@ class FlagTable {
              std::string help, int64_t min = 1);
   void Real(std::string name, std::string value, double* target,
             std::string help);
-  // "500us", "10s", "1m30s", "inf"
+  // "500us", "10s", "1m30s", "inf"; a PositiveTime is not zero.
   void Time(std::string name, std::string value, absl::Duration* target,
             std::string help);
+  void PositiveTime(std::string name, std::string value, absl::Duration* target,
+                    std::string help);
   void Custom(std::string name, std::string value, std::string help,
               Setter set);
 
@@ -48,9 +50,6 @@ class FlagTable {
   absl::StatusOr<std::vector<std::string>> Parse(
       const std::vector<std::string>& arguments);
 
-  // Whether Parse met the flag.
-  bool WasSet(const std::string& name) const;
-
   std::string Help() const;
 
  private:
@@ -59,11 +58,12 @@ class FlagTable {
     std::string value;  // empty: a switch
     std::string help;
     Setter set;
-    bool was_set = false;
     std::string group;
   };
 
   void Add(std::string name, std::string value, std::string help, Setter set);
+  void AddTime(std::string name, std::string value, absl::Duration* target,
+               std::string help, bool zero_allowed);
   Flag* Find(const std::string& name);
   absl::Status Unknown(const std::string& name) const;
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -45,6 +46,28 @@ std::string FormatDecimal(double value) {
   text.erase(text.find_last_not_of('0') + 1);
   if (absl::EndsWith(text, ".")) text.pop_back();
   return text;
+}
+
+std::string OneLine(absl::string_view text) {
+  text = absl::StripTrailingAsciiWhitespace(text);
+  std::string line;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const unsigned char c = static_cast<unsigned char>(text[i]);
+    const unsigned char next =
+        i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if (c == '\r' && next == '\n') continue;
+    if (c == '\n') {
+      line += "; ";
+    } else if (c < 0x20 || c == 0x7F) {
+      absl::StrAppendFormat(&line, "\\x%02X", c);
+    } else if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
+      absl::StrAppendFormat(&line, "\\x%02X\\x%02X", c, next);  // U+0080..9F
+      ++i;
+    } else {
+      line += text[i];
+    }
+  }
+  return line;
 }
 
 std::string JsonText(const Json& json) {

@@ -1,9 +1,10 @@
-// Numbers as people read them.
+// Numbers and texts as people read them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
 
 namespace reprise::client {
@@ -16,6 +17,10 @@ std::string FormatCount(int64_t count);
 
 // Two decimals at most: "1", "3.5", "12.25".
 std::string FormatDecimal(double value);
+
+// `text` for a terminal, whoever wrote it: "; " where a line ends, and other
+// control characters as \xNN.
+std::string OneLine(absl::string_view text);
 
 // Fields keep the order in which they were added.
 using Json = nlohmann::ordered_json;

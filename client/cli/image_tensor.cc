@@ -68,6 +68,12 @@ absl::StatusOr<Frame> FrameOf(const Tensor& target, Layout layout) {
   return frame;
 }
 
+// Whether pictures of this size can lie in the frame.
+bool Allows(const Frame& frame, const std::pair<int, int>& size) {
+  return (frame.width < 0 || frame.width == size.first) &&
+         (frame.height < 0 || frame.height == size.second);
+}
+
 // `picture` in the size and colours of `frame`.
 Image Fit(const Image& picture, const Frame& frame,
           const PixelOptions& options) {
@@ -135,9 +141,10 @@ absl::Status CheckChannelValues(const PixelOptions& options, int channels) {
   for (const auto& [name, values] :
        {std::pair{"--mean", options.mean}, std::pair{"--std", options.std}}) {
     if (values.size() != 1 && values.size() != static_cast<size_t>(channels)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, " has ", values.size(), " values, but there are ",
-                       channels, " channels"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, " has ", values.size(), " values, but there ",
+          channels == 1 ? "is 1 channel"
+                        : absl::StrCat("are ", channels, " channels")));
     }
   }
   return absl::OkStatus();
@@ -223,6 +230,11 @@ absl::StatusOr<Tensor> PicturesToTensor(const std::vector<Image>& pictures,
   if (pictures.size() != 1 && !frame.batched) {
     return Misfit(target, absl::StrCat("it has no batch axis for ",
                                        pictures.size(), " of them"));
+  }
+  if (options.resize.has_value() && !Allows(frame, *options.resize)) {
+    return Misfit(target,
+                  "--resize is another size than its dims, which are "
+                  "fixed");
   }
   Tensor tensor{target.name, target.datatype, {}, {}};
   for (const Image& picture : pictures) {

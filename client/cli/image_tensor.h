@@ -35,7 +35,8 @@ void AddPixelFlags(FlagTable& flags, PixelOptions& options);
 // front. A picture of another size is resized to fixed dims, or to
 // options.resize where they are free; colour follows the channel dim.
 // INVALID_ARGUMENT, naming the input and its dims, if they cannot hold a
-// picture, or hold one and there are more.
+// picture, hold one and there are more, or are fixed to another size than
+// options.resize.
 absl::StatusOr<Tensor> PicturesToTensor(const std::vector<Image>& pictures,
                                         const Tensor& target,
                                         const PixelOptions& options);

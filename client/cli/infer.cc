@@ -92,6 +92,10 @@ class InferCommand final : public Command {
   absl::StatusOr<std::vector<std::string>> Labels() const {
     std::vector<std::string> labels;
     if (labels_file_.empty()) return labels;
+    if (top_k_ == 0) {
+      return absl::InvalidArgumentError(
+          "--labels names what --top-k prints: give --top-k too");
+    }
     CLIENT_ASSIGN_OR_RETURN(const std::string text, ReadFile(labels_file_));
     for (absl::string_view line :
          absl::StrSplit(absl::StripTrailingAsciiWhitespace(text), '\n')) {

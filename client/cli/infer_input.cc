@@ -1,6 +1,7 @@
 #include "client/cli/infer_input.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -10,9 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/generated_tensor.h"
 #include "client/cli/image.h"
-#include "client/cli/made_up.h"
 #include "client/cli/npy.h"
+#include "client/cli/raw_tensor.h"
+#include "client/cli/repeat_rows.h"
 #include "client/files.h"
 #include "client/status.h"
 
@@ -21,7 +24,7 @@ namespace {
 
 using Metadata = inference::ModelMetadataResponse;
 
-bool IsMadeUp(absl::string_view source) {
+bool IsGenerated(absl::string_view source) {
   return source == "random" || source == "zeros";
 }
 
@@ -58,7 +61,7 @@ absl::StatusOr<Sources> ParseSources(const Metadata& model,
     const std::string name = text.substr(0, std::min(equals, text.size()));
     if (equals != std::string::npos && HasInput(model, name)) {
       sources.named[name].push_back(text.substr(equals + 1));
-    } else if (IsMadeUp(text)) {
+    } else if (IsGenerated(text)) {
       sources.others = text;
     } else if (equals != std::string::npos) {
       return NoSuchInput(model, name);
@@ -112,42 +115,21 @@ absl::Status FreeDim(const Tensor& target, const std::vector<int64_t>& dims) {
       absl::StrJoin(std::vector<std::string>(dims.size() - 1, "N"), ",")));
 }
 
-absl::StatusOr<Tensor> MadeUp(const std::string& source, Tensor target,
-                              const InputOptions& options) {
+// `source` is "random" or "zeros"; `index` is the input's place in the model:
+// two inputs of random values are not the same.
+absl::StatusOr<Tensor> Generated(const std::string& source, Tensor target,
+                                 const InputOptions& options, uint64_t index) {
   if (!target.shape.empty() && target.shape[0] == -1) {
-    target.shape[0] = options.batch;
+    target.shape[0] = std::max<int64_t>(options.batch, 1);
   }
   for (const int64_t dim : target.shape) {
     if (dim < 0) return FreeDim(target, target.shape);
   }
   if (source == "zeros") return MakeZeros(std::move(target));
-  return MakeRandom(std::move(target), static_cast<uint64_t>(options.seed));
-}
-
-// A file's bytes as they are; one free dim follows from their number.
-absl::StatusOr<Tensor> RawTensor(std::string bytes, Tensor target) {
-  CLIENT_ASSIGN_OR_RETURN(const size_t size, ElementSize(target.datatype));
-  int64_t elements = 1;
-  if (size == 0) {
-    bytes = EncodeStrings({bytes});
-  } else {
-    elements = static_cast<int64_t>(bytes.size() / size);
-  }
-  int64_t known = 1;
-  int64_t* free_dim = nullptr;
-  for (int64_t& dim : target.shape) {
-    if (dim >= 0) {
-      known *= dim;
-    } else if (free_dim == nullptr) {
-      free_dim = &dim;
-    } else {
-      return FreeDim(target, target.shape);
-    }
-  }
-  if (free_dim != nullptr && known > 0) *free_dim = elements / known;
-  target.bytes = std::move(bytes);
-  CLIENT_RETURN_IF_ERROR(CheckTensor(target));
-  return target;
+  // The golden ratio keeps the inputs' seeds apart from those of --seed + 1.
+  constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
+  return MakeRandom(std::move(target),
+                    static_cast<uint64_t>(options.seed) + index * kStep);
 }
 
 absl::StatusOr<Tensor> ArrayTensor(const std::vector<std::string>& paths,
@@ -202,43 +184,74 @@ absl::StatusOr<Tensor> PictureTensor(const std::vector<std::string>& paths,
   return PicturesToTensor(pictures, target, pixels);
 }
 
-absl::StatusOr<Tensor> MakeInput(const std::vector<std::string>& sources,
-                                 Tensor target, const InputOptions& options) {
-  const auto all = [&sources](auto holds) {
-    return std::all_of(sources.begin(), sources.end(), holds);
+absl::StatusOr<Tensor> RawFileTensor(const std::string& path, Tensor target) {
+  if (std::count(target.shape.begin(), target.shape.end(), -1) > 1) {
+    return FreeDim(target, target.shape);
+  }
+  CLIENT_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  return RawTensor(path, std::move(bytes), std::move(target));
+}
+
+absl::StatusOr<Tensor> FileTensor(const std::vector<std::string>& paths,
+                                  const Tensor& target,
+                                  const PixelOptions& pixels) {
+  const auto all = [&paths](auto holds) {
+    return std::all_of(paths.begin(), paths.end(), holds);
   };
+  for (const std::string& path : paths) {
+    if (!absl::EndsWith(path, ".npz")) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, " is an archive of arrays; save the one for input \"",
+        target.name, "\" with np.save, as .npy"));
+  }
   if (all([](const std::string& s) { return absl::EndsWith(s, ".npy"); })) {
-    return ArrayTensor(sources, target);
+    return ArrayTensor(paths, target);
   }
   if (all([](const std::string& s) { return IsImageName(s); })) {
-    return PictureTensor(sources, target, options.pixels);
+    return PictureTensor(paths, target, pixels);
   }
-  if (sources.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input \"", target.name, "\": ", sources.size(),
-                     " sources must be all pictures or all .npy files"));
+  if (paths.size() == 1) return RawFileTensor(paths[0], target);
+  return absl::InvalidArgumentError(
+      absl::StrCat("input \"", target.name, "\": ", paths.size(),
+                   " sources must be all pictures or all .npy files"));
+}
+
+bool TakesBatch(const Tensor& target) {
+  return !target.shape.empty() && target.shape[0] == -1;
+}
+
+absl::StatusOr<Tensor> MakeInput(const std::vector<std::string>& sources,
+                                 const Tensor& target,
+                                 const InputOptions& options, uint64_t index) {
+  if (sources.size() == 1 && IsGenerated(sources[0])) {
+    return Generated(sources[0], target, options, index);
   }
-  if (IsMadeUp(sources[0])) {
-    return MadeUp(sources[0], std::move(target), options);
-  }
-  CLIENT_ASSIGN_OR_RETURN(std::string bytes, ReadFile(sources[0]));
-  absl::StatusOr<Tensor> raw = RawTensor(std::move(bytes), std::move(target));
-  if (!raw.ok()) return Annotate(raw.status(), sources[0]);
-  return raw;
+  CLIENT_ASSIGN_OR_RETURN(Tensor tensor,
+                          FileTensor(sources, target, options.pixels));
+  // An array of other dims is the server's to refuse.
+  const bool repeat = options.batch > 0 && TakesBatch(target) &&
+                      tensor.shape.size() == target.shape.size();
+  return repeat ? RepeatRows(std::move(tensor), options.batch)
+                : std::move(tensor);
 }
 
 }  // namespace
 
 void AddInputFlags(FlagTable& flags, InputOptions& options) {
   flags.List("input", "NAME=SOURCE", &options.inputs,
-             "a .npy file, a picture (PNG, JPEG, PGM), a file of raw bytes, "
-             "random or zeros; NAME= may be left out if the model has one "
-             "input, and random or zeros alone is for all inputs not named");
+             "a .npy file, a picture (PNG, JPEG, PGM), any other file for its "
+             "raw bytes (little-endian elements; strings each behind their "
+             "length in 4 bytes, or in a .txt file a line each), random or "
+             "zeros; NAME= may be left out if the model has one input, and "
+             "random or zeros alone is for all inputs not named");
   flags.List("shape", "NAME:N,N", &options.shapes,
              "dims of random, zeros or raw bytes where the model leaves them "
              "free, without the batch");
-  flags.Count("batch", "N", &options.batch, "rows of random or zeros");
-  flags.Count("seed", "N", &options.seed, "of random values", 0);
+  flags.Count("batch", "N", &options.batch,
+              "rows of each input; those of files are repeated until there are "
+              "N (default: what the files hold, 1 of random or zeros)");
+  flags.Count("seed", "N", &options.seed,
+              "of random values, which differ from input to input", 0);
   flags.Group("Pictures");
   AddPixelFlags(flags, options.pixels);
 }
@@ -247,6 +260,7 @@ absl::StatusOr<std::vector<Tensor>> MakeInputs(const Metadata& model,
                                                const InputOptions& options) {
   CLIENT_ASSIGN_OR_RETURN(Sources sources, ParseSources(model, options.inputs));
   std::vector<Tensor> tensors;
+  bool batched = false;
   for (const auto& input : model.inputs()) {
     Tensor target{input.name(),
                   input.datatype(),
@@ -264,10 +278,29 @@ absl::StatusOr<std::vector<Tensor>> MakeInputs(const Metadata& model,
                        input.name(), "=FILE, or --input random"));
     }
     CLIENT_ASSIGN_OR_RETURN(Tensor tensor,
-                            MakeInput(named, std::move(target), options));
+                            MakeInput(named, target, options, tensors.size()));
     tensors.push_back(std::move(tensor));
+    batched = batched || TakesBatch(target);
+  }
+  if (options.batch > 1 && !batched) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--batch ", options.batch, ": model \"", model.name(),
+                     "\" has no input whose first dim is free"));
   }
   return tensors;
+}
+
+int64_t RowCount(const Metadata& model, const std::vector<Tensor>& tensors) {
+  int64_t rows = 0;
+  for (int i = 0; i < model.inputs_size(); ++i) {
+    const Tensor& tensor = tensors[static_cast<size_t>(i)];
+    const bool batched = model.inputs(i).shape_size() > 0 &&
+                         model.inputs(i).shape(0) == -1 &&
+                         !tensor.shape.empty();
+    if (!batched || (i > 0 && tensor.shape[0] != rows)) return 1;
+    rows = tensor.shape[0];
+  }
+  return std::max<int64_t>(rows, 1);
 }
 
 }  // namespace reprise::client

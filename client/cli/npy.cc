@@ -33,6 +33,14 @@ absl::Status Bad(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a .npy file: ", what));
 }
 
+// A file that was cut off, or has something behind it.
+absl::Status WrongSize(absl::string_view data,
+                       const std::vector<int64_t>& shape, size_t width) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("it holds ", data.size(), " bytes of data, but its shape ",
+                   ShapeText(shape), " takes ", width, " for each element"));
+}
+
 struct Header {
   std::string descr;
   bool fortran = false;
@@ -143,8 +151,7 @@ absl::StatusOr<Tensor> StringTensor(char kind, size_t characters,
   if (__builtin_mul_overflow(count, static_cast<int64_t>(width), &expected) ||
       static_cast<int64_t>(data.size()) != expected ||
       count > (int64_t{1} << 31)) {
-    return Bad(absl::StrCat(data.size(), " bytes of data, but shape ",
-                            ShapeText(shape), " takes ", count, " x ", width));
+    return WrongSize(data, shape, width);
   }
   std::vector<std::string> elements;
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
@@ -208,10 +215,9 @@ absl::StatusOr<Tensor> ParseNpy(absl::string_view bytes) {
     if (known.numpy != code) continue;
     Tensor tensor{"", std::string(known.datatype), std::move(header.shape),
                   std::string(bytes)};
-    if (absl::Status status = CheckTensor(tensor); !status.ok()) {
-      return Bad(status.message());
-    }
-    return tensor;
+    if (CheckTensor(tensor).ok()) return tensor;
+    return WrongSize(bytes, tensor.shape,
+                     ElementSize(tensor.datatype).value_or(0));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "dtype \"", header.descr, "\" has no counterpart in the protocol"));

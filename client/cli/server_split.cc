@@ -1,5 +1,6 @@
 #include "client/cli/server_split.h"
 
+#include <set>
 #include <string>
 
 namespace reprise::client {
@@ -26,25 +27,49 @@ int64_t Grown(uint64_t before, uint64_t after) {
 
 void AddBatches(const ModelStatistics& before, const ModelStatistics& after,
                 std::map<int64_t, int64_t>& batches) {
-  std::map<uint64_t, uint64_t> earlier;
-  for (const auto& batch : before.batch_stats()) {
-    earlier[batch.batch_size()] = batch.compute_infer().count();
+  std::map<int64_t, int64_t> earlier = BatchesBySize(before);
+  for (const auto& [size, total] : BatchesBySize(after)) {
+    const int64_t count = total - earlier[size];
+    if (count > 0) batches[size] += count;
   }
-  for (const auto& batch : after.batch_stats()) {
-    const int64_t count =
-        Grown(earlier[batch.batch_size()], batch.compute_infer().count());
-    if (count > 0) {
-      batches[static_cast<int64_t>(batch.batch_size())] += count;
-    }
-  }
+}
+
+bool WentBack(const ModelStatistics& before, const ModelStatistics& after) {
+  const auto& was = before.inference_stats();
+  const auto& is = after.inference_stats();
+  return before.execution_count() > after.execution_count() ||
+         was.success().count() > is.success().count() ||
+         was.fail().count() > is.fail().count();
 }
 
 }  // namespace
 
-double ServerSplit::rows_per_batch() const {
+double MeanBatch(const std::map<int64_t, int64_t>& batches_by_size,
+                 int64_t rows, int64_t batches) {
+  if (!batches_by_size.empty()) {
+    rows = 0;
+    batches = 0;
+    for (const auto& [size, count] : batches_by_size) {
+      rows += size * count;
+      batches += count;
+    }
+  }
   return batches == 0
              ? 0
              : static_cast<double>(rows) / static_cast<double>(batches);
+}
+
+std::map<int64_t, int64_t> BatchesBySize(const ModelStatistics& model) {
+  std::map<int64_t, int64_t> batches;
+  for (const auto& batch : model.batch_stats()) {
+    const int64_t count = static_cast<int64_t>(batch.compute_infer().count());
+    if (count > 0) batches[static_cast<int64_t>(batch.batch_size())] += count;
+  }
+  return batches;
+}
+
+double ServerSplit::rows_per_batch() const {
+  return MeanBatch(batches_by_size, rows, batches);
 }
 
 ServerSplit SplitBetween(const inference::ModelStatisticsResponse& before,
@@ -60,9 +85,8 @@ ServerSplit SplitBetween(const inference::ModelStatisticsResponse& before,
   Sum output;
   for (const ModelStatistics& model : after.model_stats()) {
     ModelStatistics& old = earlier[model.version()];
-    if (old.execution_count() > model.execution_count() ||
-        old.inference_stats().success().count() >
-            model.inference_stats().success().count()) {
+    if (WentBack(old, model)) {
+      split.restarted = true;
       old.Clear();
     }
     const auto& was = old.inference_stats();
@@ -76,6 +100,14 @@ ServerSplit SplitBetween(const inference::ModelStatisticsResponse& before,
     infer.Add(was.compute_infer(), is.compute_infer());
     output.Add(was.compute_output(), is.compute_output());
     AddBatches(old, model, split.batches_by_size);
+  }
+  // A version that went took its counters along.
+  std::set<std::string> there;
+  for (const ModelStatistics& model : after.model_stats()) {
+    there.insert(model.version());
+  }
+  for (const ModelStatistics& model : before.model_stats()) {
+    if (there.count(model.version()) == 0) split.restarted = true;
   }
   split.queue_ns = queue.Mean();
   split.input_ns = input.Mean();

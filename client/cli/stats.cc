@@ -3,6 +3,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/format.h"
+#include "client/cli/server_split.h"
 #include "client/cli/table.h"
 #include "client/status.h"
 
@@ -23,9 +24,11 @@ std::string Mean(const StatisticDuration& total) {
                      static_cast<double>(total.count()));
 }
 
-std::string Ratio(uint64_t part, uint64_t whole) {
-  if (whole == 0) return "-";
-  return FormatDecimal(static_cast<double>(part) / static_cast<double>(whole));
+std::string MeanBatchText(const ModelStatistics& model) {
+  if (model.execution_count() == 0) return "-";
+  return FormatDecimal(MeanBatch(
+      BatchesBySize(model), static_cast<int64_t>(model.inference_count()),
+      static_cast<int64_t>(model.execution_count())));
 }
 
 std::string BatchTable(const ModelStatistics& model) {
@@ -72,10 +75,11 @@ class StatsCommand final : public Command {
   StatsCommand()
       : Command({"stats", "[MODEL]",
                  "requests, batches and times of the models",
-                 "One line for each model version: requests answered and "
-                 "failed, rows, batches\nand their mean size, then the mean "
-                 "time of a request in the queue, its inputs'\ncopy, the run, "
-                 "its outputs' copy, and in all. Counted since the load.\n"
+                 "One line for each model version: requests answered OK, "
+                 "requests failed, rows of\nthose answered, batches and their "
+                 "mean size, then the mean time of a request in\nthe queue, "
+                 "its inputs' copy, the run, its outputs' copy, and in all. "
+                 "Counted\nsince the load.\n"
                  "With MODEL, also a line for each batch size; its times are "
                  "those of a batch.\n",
                  "  reprise stats\n"
@@ -121,8 +125,7 @@ class StatsCommand final : public Command {
       table.AddRow({model.name(), model.version(),
                     Count(stats.success().count()), Count(stats.fail().count()),
                     Count(model.inference_count()),
-                    Count(model.execution_count()),
-                    Ratio(model.inference_count(), model.execution_count()),
+                    Count(model.execution_count()), MeanBatchText(model),
                     Mean(stats.queue()), Mean(stats.compute_input()),
                     Mean(stats.compute_infer()), Mean(stats.compute_output()),
                     Mean(stats.success())});

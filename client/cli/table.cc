@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/format.h"
 
 namespace reprise::client {
 namespace {
@@ -30,6 +31,7 @@ Table::Table(const std::vector<std::string>& headers) {
 
 void Table::AddRow(std::vector<std::string> cells) {
   cells.resize(right_.size());
+  for (std::string& cell : cells) cell = OneLine(cell);
   rows_.push_back(std::move(cells));
 }
 

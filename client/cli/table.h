@@ -13,6 +13,7 @@ class Table {
  public:
   explicit Table(const std::vector<std::string>& headers);
 
+  // A cell is one line: OneLine of what is given.
   void AddRow(std::vector<std::string> cells);
 
   // Two spaces between columns, none at the ends of lines.

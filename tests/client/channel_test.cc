@@ -30,6 +30,10 @@ TEST(ChannelTest, RefusesWhatCannotWork) {
   options.ca_file = "/no/such/ca.pem";
   EXPECT_THAT(MakeCredentials(options),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("ca.pem")));
+  options.ca_file = "/dev/null";
+  EXPECT_THAT(
+      MakeCredentials(options),
+      StatusIs(kInvalid, HasSubstr("/dev/null holds no PEM certificate")));
 }
 
 }  // namespace

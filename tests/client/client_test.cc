@@ -133,6 +133,25 @@ TEST_F(ClientTest, ReadsComeBackAfterThePushback) {
               ElementsAre(absl::Milliseconds(30), absl::Milliseconds(200)));
 }
 
+TEST(ClientCreateTest, RefusesHeadersThatGrpcWouldNotCarry) {
+  const std::pair<std::string, std::string> bad[] = {{"a b", "c"},
+                                                     {"Upper", "c"},
+                                                     {"", "c"},
+                                                     {"x", "\x01"},
+                                                     {"x", "\xC3\xA9"}};
+  for (const auto& header : bad) {
+    ClientOptions options;
+    options.headers = {header};
+    EXPECT_THAT(
+        Client::Create(options),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("header \"")))
+        << header.first;
+  }
+  ClientOptions options;
+  options.headers = {{"x-bin", "\x01\xC3"}, {"x", ""}, {"y_1.z", "a b"}};
+  EXPECT_THAT(Client::Create(options), IsOk());
+}
+
 TEST_F(ClientTest, InferIsTriedOnceUnlessAllowed) {
   const grpc::Status busy(grpc::StatusCode::RESOURCE_EXHAUSTED, "busy");
   server_.service().FailNext(busy, "30");

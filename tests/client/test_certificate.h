@@ -23,4 +23,12 @@ inline constexpr char kKey[] =
     "ni+EfNcAe81au41aZhlb384Zcf8nHkNRn1bcdhH66BP5HTD0r88PuUrA\n"
     "-----END PRIVATE KEY-----\n";
 
+// A key of no certificate.
+inline constexpr char kOtherKey[] =
+    "-----BEGIN PRIVATE KEY-----\n"
+    "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPVTLvxULDtyLWkZW\n"
+    "oPgzE7WdB+efz5m8bvDA5OSEHC2hRANCAASFR/Y5UqD2AziBtiSfldJrYERXbt4M\n"
+    "fzfLT40/BToufx6aHnZwbPFkUfo41d8jALJtoktNfaP8yJKI3PzjYrJY\n"
+    "-----END PRIVATE KEY-----\n";
+
 }  // namespace reprise::client::testing

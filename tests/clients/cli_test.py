@@ -15,6 +15,21 @@ SAMPLES = support.MODELS / "digits" / "samples"
 DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
+def grey_jpeg(grey):
+    """A JPEG of 8 x 8 pixels of one grey from 192 to 255: one block, whose mean takes 7 bits and all else none."""
+    def segment(marker, body):
+        return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
+
+    def one_symbol(table, symbol):  # a Huffman table that writes the symbol as a single 0
+        return segment(0xC4, bytes([table, 1, *[0] * 15, symbol]))
+
+    bits = "0" + format(grey - 128, "07b") + "0"
+    block = int(bits.ljust(16, "1"), 2).to_bytes(2, "big")
+    parts = (segment(0xDB, bytes([0, *[8] * 64])), segment(0xC0, bytes([8, 0, 8, 0, 8, 1, 1, 0x11, 0])),
+             one_symbol(0x00, 7), one_symbol(0x10, 0), segment(0xDA, bytes([1, 1, 0, 0, 63, 0])), block)
+    return b"".join((b"\xFF\xD8", *parts, b"\xFF\xD9"))
+
+
 class CliTest(support.DaemonTest):
     flags = ("--model-control-mode=explicit", "--load-model=*")
 
@@ -26,7 +41,8 @@ class CliTest(support.DaemonTest):
     def run_cli(self, *arguments, status=0, server=None):
         """Standard output; a failure says why in one line on standard error, and nothing else."""
         command = [support.REPRISE, *map(str, arguments), "--server", server or self.daemon.address]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, cwd=self.folder)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120,
+                              cwd=self.folder)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         if status in (WRONG_USE, UNAVAILABLE, REFUSED):
             self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1), done.stderr)
@@ -50,7 +66,8 @@ class CliTest(support.DaemonTest):
 class InformationTest(CliTest):
     def test_models(self):
         self.assertEqual(self.rows("models"), [["digits", "1", "READY"], ["simple", "1", "READY"]])
-        self.assertEqual(self.run_json("models", "--ready")[1], {"name": "simple", "version": "1", "state": "READY", "reason": ""})
+        self.assertEqual(self.run_json("models", "--ready")[1],
+                         {"name": "simple", "version": "1", "state": "READY", "reason": ""})
 
     def test_config(self):
         text = self.run_cli("config", "digits")
@@ -92,14 +109,36 @@ class InferTest(CliTest):
         (self.folder / "large.pgm").write_bytes(b"P5\n16 16\n255\n" + bytes([200]) * 256)
         np.save(self.folder / "small.npy", np.full((1, 1, 8, 8), 200 / 255, np.float32))
         from_picture = self.outputs("digits", "large.pgm", "--scale", "1/255")["probabilities"]
-        np.testing.assert_allclose(from_picture, self.outputs("digits", "small.npy")["probabilities"], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(from_picture, self.outputs("digits", "small.npy")["probabilities"], rtol=1e-4,
+                                   atol=1e-6)
+
+    def test_a_jpeg(self):
+        (self.folder / "grey.jpg").write_bytes(grey_jpeg(200))
+        np.save(self.folder / "grey.npy", np.full((1, 1, 8, 8), 200 / 255, np.float32))
+        got, expected = (self.outputs("digits", file, *flags)["probabilities"]
+                         for file, *flags in (["grey.jpg", "--scale", "1/255"], ["grey.npy"]))
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6)
+
+    def test_a_batch_repeats_the_rows_of_files(self):
+        command = ("infer", "digits", SAMPLES / "3.png", SAMPLES / "8.png", "--scale", "1/255", "--top-k", 1)
+        self.assertEqual([row[3] for row in self.rows(*command, "--batch", 5)], ["3", "8", "3", "8", "3"])
+        self.assertIn("--batch 1, but its files hold 2 rows", self.run_cli(*command, "--batch", 1, status=WRONG_USE))
+
+    def test_files_of_the_wrong_size(self):
+        (self.folder / "short.bin").write_bytes(bytes(255))
+        self.assertIn('short.bin: 255 bytes, but a row of input "image" (FP32 [-1, 1, 8, 8]) takes 256',
+                      self.run_cli("infer", "digits", "short.bin", status=WRONG_USE))
+        np.save(self.folder / "cut.npy", np.zeros((1, 1, 8, 8), np.float32))
+        (self.folder / "cut.npy").write_bytes((self.folder / "cut.npy").read_bytes()[:-6])
+        self.assertIn("cut.npy: it holds 250 bytes of data",
+                      self.run_cli("infer", "digits", "cut.npy", status=WRONG_USE))
 
     def test_npy_there_and_back(self):
         a = np.arange(48, dtype=np.int32).reshape(3, 16)
         np.save(self.folder / "a.npy", a)
         np.save(self.folder / "b.npy", a[::-1])
-        self.run_cli("infer", "simple", "--input", "INPUT0=a.npy", "--input", "INPUT1=b.npy", "--output", "OUTPUT0=sum.npy",
-                     "--output", "OUTPUT1=difference.npy")
+        self.run_cli("infer", "simple", "--input", "INPUT0=a.npy", "--input", "INPUT1=b.npy", "--output",
+                     "OUTPUT0=sum.npy", "--output", "OUTPUT1=difference.npy")
         total = np.load(self.folder / "sum.npy")
         np.testing.assert_array_equal(total, a + a[::-1])
         self.assertEqual(total.dtype, np.int32)
@@ -112,7 +151,8 @@ class InferTest(CliTest):
         (self.folder / "a.bin").write_bytes(a.tobytes())
         got = self.outputs("simple", "--input", "INPUT0=a.bin", "--input", "INPUT1=zeros")
         np.testing.assert_array_equal(got["OUTPUT0"], [a])
-        first, same, other = (self.outputs("simple", "--input", "INPUT0=random", "--input", "INPUT1=zeros", "--seed", seed, "--batch", 2)
+        first, same, other = (self.outputs("simple", "--input", "INPUT0=random", "--input", "INPUT1=zeros", "--seed",
+                                           seed, "--batch", 2)
                               for seed in (1, 1, 2))
         np.testing.assert_array_equal(first["OUTPUT0"], same["OUTPUT0"])
         self.assertFalse(np.array_equal(first["OUTPUT0"], other["OUTPUT0"]))
@@ -139,9 +179,11 @@ class RepositoryTest(CliTest):
         config.update(name="sent", max_batch_size=2)
         config.pop("instance_group")
         (self.folder / "sent.json").write_text(json.dumps(config))
-        self.run_cli("load", "sent", "--config", "sent.json", "--file", f"1/model.onnx={support.MODELS / 'simple' / '1' / 'model.onnx'}")
+        self.run_cli("load", "sent", "--config", "sent.json", "--file",
+                     f"1/model.onnx={support.MODELS / 'simple' / '1' / 'model.onnx'}")
         self.assertEqual(self.run_json("config", "sent")["max_batch_size"], 2)
-        self.assertIn("batch-size must be <= 2", self.run_cli("infer", "sent", "--input", "random", "--batch", 3, status=REFUSED))
+        self.assertIn("batch-size must be <= 2",
+                      self.run_cli("infer", "sent", "--input", "random", "--batch", 3, status=REFUSED))
         self.run_cli("unload", "sent")
 
 
@@ -154,16 +196,23 @@ class BenchTest(CliTest):
             self.assertIn(part, text)
         report = self.run_json("bench", "simple", "--concurrency", 2, "--requests", 50, "--quiet", "--warmup", "0s")
         self.assertEqual((report["count"], report["statusCodeDistribution"]), (50, {"OK": 50}))
+        self.assertEqual(report["reprise"]["okPerSecond"], report["rps"])
+
+    def test_files_fill_the_batch_that_is_reported(self):
+        own = self.run_json("bench", "digits", "--input", SAMPLES / "3.png", "--batch", 4, "--requests", 20, "--quiet",
+                            "--warmup", "0s")["reprise"]
+        self.assertEqual((own["batch"], own["server"]["rows"]), (4, 80))
 
     def test_an_open_loop(self):
-        report = self.run_json("bench", "digits", "--rate", 100, "--distribution", "constant", "--requests", 50, "--warmup", "0s",
-                               "--quiet")
+        report = self.run_json("bench", "digits", "--rate", 100, "--distribution", "constant", "--requests", 50,
+                               "--warmup", "0s", "--quiet")
         self.assertEqual((report["count"], report["statusCodeDistribution"]), (50, {"OK": 50}))
         self.assertEqual([p["percentage"] for p in report["latencyDistribution"]], [10, 25, 50, 75, 90, 95, 99, 99.9])
         self.assertIn("errors   none", self.run_cli("bench", "simple", "--rate", 200, *self.short))
 
     def test_a_range_is_a_report_for_each_step(self):
-        steps = self.run_json("bench", "simple", "--concurrency", "1:3:2", "--requests", 20, "--quiet", "--warmup", "0s")
+        steps = self.run_json("bench", "simple", "--concurrency", "1:3:2", "--requests", 20, "--quiet", "--warmup",
+                              "0s")
         self.assertEqual([step["count"] for step in steps], [20, 20])
 
     def test_no_answer_at_all(self):
@@ -171,8 +220,8 @@ class BenchTest(CliTest):
 
 
 class ExitCodeTest(CliTest):
-    COMMANDS = (["models"], ["config", "simple"], ["stats"], ["infer", "simple", "--input", "random"], ["load", "simple"],
-                ["unload", "simple"], ["bench", "simple"], ["health"])
+    COMMANDS = (["models"], ["config", "simple"], ["stats"], ["infer", "simple", "--input", "random"],
+                ["load", "simple"], ["unload", "simple"], ["bench", "simple"], ["health"])
 
     def test_no_server(self):
         for command in self.COMMANDS:
@@ -192,9 +241,33 @@ class ExitCodeTest(CliTest):
                 self.assertIn("--nope", self.run_cli(*command, "--nope", status=WRONG_USE))
         for command in (["config"], ["infer"], ["models", "more"], ["frobnicate"], ["infer", "digits", "absent.png"],
                         ["infer", "simple", "--batch", "many"], ["infer", "simple", "--input", "INPUT9=zeros"],
-                        ["bench", "simple", "--rate", "fast"]):
+                        ["bench", "simple", "--rate", "fast"], ["bench", "simple", "--duration", "0s"],
+                        ["models", "--timeout", "0"],
+                        ["infer", "simple", "--input", "random", "--labels", "labels.txt"],
+                        ["infer", "digits", SAMPLES / "3.png", "--resize", "9x9"]):
             with self.subTest(command):
                 self.run_cli(*command, status=WRONG_USE)
+
+    def test_headers_that_cannot_be_sent(self):
+        for header in ("A b:c", "x:\x01", "\u00e9:x"):
+            for command in ("models", "health"):
+                with self.subTest(command=command, header=header):
+                    self.assertIn("header", self.run_cli(command, "--header", header, status=WRONG_USE))
+        self.run_cli("models", "--header", "X-Key: a b", "--header", "x-bin:\x01")
+
+    def test_addresses(self):
+        for address in ("localhost:99999", "localhost:http", "http://localhost:8001", ":8001"):
+            with self.subTest(address):
+                self.assertIn(f'"{address}"', self.run_cli("models", server=address, status=WRONG_USE))
+        port = self.daemon.address.rpartition(":")[2]
+        for address in (f"dns:localhost:{port}", f"ipv4:127.0.0.1:{port}"):
+            with self.subTest(address):
+                self.run_cli("models", server=address)
+
+    def test_tls_files_that_cannot_be_used(self):
+        (self.folder / "ca.key").write_text("no certificate")
+        self.assertIn("ca.key holds no PEM certificate",
+                      self.run_cli("health", "--tls-ca", "ca.key", status=WRONG_USE))
 
     def test_help_of_every_command(self):
         for command in self.COMMANDS:

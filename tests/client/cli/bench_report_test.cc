@@ -40,20 +40,20 @@ TEST(BenchReportTest, TextHasEveryFigure) {
   EXPECT_EQ(
       StepText(Step()),
       "digits: 4 callers, 2 connections, batch 8\n"
-      "  calls    103 in 2.00 s: 51.5/s, 400/s rows\n"
+      "  calls    103 in 2.00 s: 51.5/s, OK 50/s, rows 400/s\n"
       "  errors   2 RESOURCE_EXHAUSTED, 1 UNAVAILABLE\n"
       "  latency  p50 5.01 ms  p90 9.04 ms  p99 9.96 ms  p99.9 10.0 ms  "
       "max 10.0 ms  mean 5.05 ms\n"
       "  server   queue 1.00 ms  input 1.00 us  infer 2.00 ms  output 2.00 us "
       " overhead 2.05 ms\n"
-      "  batches  50 with 16 rows on average: 10 of 8, 40 of 16\n"
+      "  batches  50 with 14.4 rows on average: 10 of 8, 40 of 16\n"
       "  2 x RESOURCE_EXHAUSTED: full\n"
       "  1 x UNAVAILABLE: x\n");
 }
 
 TEST(BenchReportTest, TextTellsWhatTheClientCouldNotDo) {
   BenchStep step = Step();
-  step.split.reset();
+  step.split = absl::UnimplementedError("no such method");
   step.result.late = 5;
   step.result.unsent = 1'000;
   step.result.interrupted = true;
@@ -63,6 +63,34 @@ TEST(BenchReportTest, TextTellsWhatTheClientCouldNotDo) {
   EXPECT_THAT(text, HasSubstr("1,000 calls were due and never left"));
   EXPECT_THAT(text, HasSubstr("(interrupted)"));
   EXPECT_THAT(text, Not(HasSubstr("batches ")));
+}
+
+TEST(BenchReportTest, ServersWithoutFiguresAreExplained) {
+  BenchStep step = Step();
+  step.split = absl::UnavailableError("gone\naway");
+  EXPECT_THAT(StepText(step),
+              HasSubstr("  server   its statistics are missing: "
+                        "UNAVAILABLE: gone; away\n"));
+  EXPECT_EQ(StepJson(step)["reprise"]["serverError"],
+            "UNAVAILABLE: gone; away");
+  step.split = ServerSplit();
+  EXPECT_THAT(StepText(step),
+              HasSubstr("server   it answered no request OK\n"));
+  EXPECT_THAT(StepText(step), Not(HasSubstr("queue 0")));
+  step.split->restarted = true;
+  EXPECT_THAT(StepText(step), HasSubstr("server   its statistics began anew"));
+  EXPECT_THAT(StepText(step), Not(HasSubstr("queue 0")));
+  step = Step();
+  step.split->restarted = true;
+  EXPECT_THAT(StepText(step), HasSubstr("statistics began anew"));
+  EXPECT_THAT(StepText(step), HasSubstr("server   queue 1.00 ms"));
+  EXPECT_EQ(StepJson(step)["reprise"]["server"]["restarted"], true);
+}
+
+TEST(BenchReportTest, AMessageIsOneLine) {
+  BenchStep step = Step();
+  step.result.errors = {{"INTERNAL: a\nb", 3}};
+  EXPECT_THAT(StepText(step), HasSubstr("  3 x INTERNAL: a; b\n"));
 }
 
 TEST(BenchReportTest, JsonHasTheFieldsOfGhz) {
@@ -83,7 +111,7 @@ TEST(BenchReportTest, JsonHasTheFieldsOfGhz) {
   EXPECT_EQ(json["reprise"]["rowsPerSecond"], 400);
   EXPECT_EQ(json["reprise"]["server"]["queue"], 1e6);
   EXPECT_EQ(json["reprise"]["server"]["batchesBySize"]["16"], 40);
-  EXPECT_EQ(json["reprise"]["server"]["rowsPerBatch"], 16);
+  EXPECT_EQ(json["reprise"]["server"]["rowsPerBatch"], 14.4);
 }
 
 TEST(BenchReportTest, TheHistogramCountsEveryCallOnce) {
@@ -121,8 +149,8 @@ TEST(BenchReportTest, NothingAnsweredIsNoDivisionByZero) {
 
 TEST(BenchReportTest, StepsAreRows) {
   const std::string table = StepsTable({Step(), Step()});
-  EXPECT_THAT(table, HasSubstr("LOAD    RATE"));
-  EXPECT_THAT(table, HasSubstr("4 callers  51.5/s  5.01 ms"));
+  EXPECT_THAT(table, HasSubstr("LOAD    RATE    OK"));
+  EXPECT_THAT(table, HasSubstr("4 callers  51.5/s  50/s  5.01 ms"));
 }
 
 TEST(BenchReportTest, ProgressIsOneLine) {

@@ -1,8 +1,10 @@
 #include "absl/strings/str_cat.h"
+#include "client/files.h"
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/client/cli/run_cli.h"
 #include "tests/client/fake_service.h"
+#include "tests/testing/status_matchers.h"
 
 namespace reprise::client {
 namespace {
@@ -10,6 +12,8 @@ namespace {
 using reprise::client::testing::CliRun;
 using reprise::client::testing::FakeServer;
 using reprise::client::testing::RunReprise;
+using reprise::client::testing::TempPath;
+using reprise::testing::IsOk;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -108,6 +112,40 @@ TEST_F(BenchTest, NothingAnsweredIsAnError) {
                          "answered OK; RESOURCE_EXHAUSTED: full"));
 }
 
+TEST_F(BenchTest, FilesAreRepeatedToTheBatchAndRowsAreThoseSent) {
+  const std::string path = TempPath("bench.pgm");
+  ASSERT_THAT(WriteFile(path, "P5 8 8 255\n" + std::string(64, 'x')), IsOk());
+  const CliRun four =
+      Bench({"--input", path, "--batch", "4", "--requests", "2", "--json"});
+  EXPECT_EQ(four.code, ExitCode::kOk) << four.err;
+  EXPECT_EQ(nlohmann::json::parse(four.out)["reprise"]["batch"], 4);
+  EXPECT_EQ(server_.service().last_infer().inputs(0).shape(0), 4);
+  const CliRun two =
+      Bench({"--input", path, "--input", path, "--requests", "2"});
+  EXPECT_THAT(two.out, HasSubstr("batch 2\n"));
+}
+
+TEST_F(BenchTest, AServerThatIsGoneAtTheEndIsTold) {
+  // Metadata, the first inference, the statistics and two calls pass.
+  for (int i = 0; i < 5; ++i) server_.service().FailNext(grpc::Status::OK);
+  server_.service().FailNext({grpc::StatusCode::UNAVAILABLE, "going"});
+  const CliRun run = Bench({"--requests", "2"});
+  EXPECT_EQ(run.code, ExitCode::kOk) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("  server   its statistics are missing: "
+                                 "UNAVAILABLE: going\n"));
+}
+
+TEST_F(BenchTest, TheRateOfAnswersThatAreOkStandsBesideTheOther) {
+  for (int i = 0; i < 3; ++i) server_.service().FailNext(grpc::Status::OK);
+  for (int i = 0; i < 3; ++i) {
+    server_.service().FailNext({grpc::StatusCode::RESOURCE_EXHAUSTED, "full"});
+  }
+  const auto json =
+      nlohmann::json::parse(Bench({"--requests", "4", "--json"}).out);
+  EXPECT_NEAR(json["reprise"]["okPerSecond"].get<double>() * 4,
+              json["rps"].get<double>(), 1e-6 * json["rps"].get<double>());
+}
+
 TEST_F(BenchTest, WhatTheServerRefusesIsToldAtOnce) {
   server_.service().FailNext(grpc::Status::OK);
   server_.service().FailNext({grpc::StatusCode::INVALID_ARGUMENT, "no"});
@@ -121,6 +159,7 @@ TEST_F(BenchTest, WrongFlagsAreOne) {
             ExitCode::kUsage);
   EXPECT_EQ(Bench({"--rate", "0"}).code, ExitCode::kUsage);
   EXPECT_EQ(Bench({"--distribution", "gauss"}).code, ExitCode::kUsage);
+  EXPECT_EQ(Bench({"--duration", "0s"}).code, ExitCode::kUsage);
 }
 
 }  // namespace

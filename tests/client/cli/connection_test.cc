@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "client/files.h"
+#include "tests/client/cli/run_cli.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::client {
@@ -10,7 +12,9 @@ namespace {
 using reprise::testing::IsOk;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 class ConnectionTest : public ::testing::Test {
  protected:
@@ -47,6 +51,19 @@ TEST_F(ConnectionTest, TheFlagWinsOverTheEnvironment) {
   EXPECT_EQ(Parse({"--server", "near:1"}, "far:9")->channel.target, "near:1");
 }
 
+TEST_F(ConnectionTest, APortMayBeLeftOutButNotBeWrong) {
+  EXPECT_EQ(Parse({"--server", "far"})->channel.target, "far:8001");
+  EXPECT_EQ(connection_.server(), "far:8001");
+  EXPECT_THAT(Parse({"--server", "far:99999"}),
+              StatusIs(kInvalid, HasSubstr("\"far:99999\"")));
+  EXPECT_EQ(connection_.server(), "far:99999");
+}
+
+TEST_F(ConnectionTest, ATimeoutOfZeroIsRefused) {
+  EXPECT_THAT(Parse({"--timeout", "0"}),
+              StatusIs(kInvalid, HasSubstr("--timeout: \"0\" is not")));
+}
+
 TEST_F(ConnectionTest, FlagsBecomeOptions) {
   const auto options = Parse({"--timeout", "2s", "--retries", "4", "--header",
                               "X-Key: a:b", "--tls-ca", "ca.pem", "--json"});
@@ -63,6 +80,27 @@ TEST_F(ConnectionTest, AHeaderNeedsAColon) {
   EXPECT_THAT(Parse({"--header", "oops"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--header: \"oops\" is not NAME:VALUE"));
+}
+
+TEST_F(ConnectionTest, AHeaderThatCannotBeSentIsRefused) {
+  for (const char* bad : {"a b:c", "x:\x01", "\xC3\xA9:x", "x:\xC3\xA9"}) {
+    ASSERT_THAT(Parse({"--header", bad}), IsOk()) << bad;
+    EXPECT_THAT(connection_.Connect(), StatusIs(kInvalid, HasSubstr("header")))
+        << bad;
+    connection_ = Connection();
+  }
+  ASSERT_THAT(Parse({"--header", "X-Key: a b", "--header", "x-bin:\x01",
+                     "--header", "empty:"}),
+              IsOk());
+  EXPECT_THAT(connection_.Connect(), IsOk());
+}
+
+TEST_F(ConnectionTest, AFileThatHoldsNoCertificateIsTold) {
+  const std::string path = testing::TempPath("ca.pem");
+  ASSERT_THAT(WriteFile(path, "no certificate"), IsOk());
+  ASSERT_THAT(Parse({"--tls-ca", path}), IsOk());
+  EXPECT_THAT(connection_.Connect(),
+              StatusIs(kInvalid, path + " holds no PEM certificate"));
 }
 
 TEST_F(ConnectionTest, AMissingFileIsTold) {

@@ -33,6 +33,15 @@ TEST(FormatTest, DecimalsDropWhatIsZero) {
   EXPECT_EQ(FormatDecimal(100), "100");
 }
 
+TEST(FormatTest, OneLineHoldsNoControlCharacters) {
+  EXPECT_EQ(OneLine("one\r\ntwo\nthree\n\n"), "one; two; three");
+  EXPECT_EQ(OneLine("\x1B[2Jred\t\x7F\r!"), "\\x1B[2Jred\\x09\\x7F\\x0D!");
+  EXPECT_EQ(OneLine("\xC2\x9B"
+                    "1m \xC3\xA9"),
+            "\\xC2\\x9B1m \xC3\xA9");
+  EXPECT_EQ(OneLine("\xC2"), "\xC2");
+}
+
 TEST(FormatTest, JsonKeepsOrderAndReplacesWhatIsNoUtf8) {
   EXPECT_EQ(JsonText({{"b", 1}, {"a", "\xFF"}}),
             "{\n  \"b\": 1,\n  \"a\": \"\xEF\xBF\xBD\"\n}\n");

@@ -82,6 +82,8 @@ TEST(ImageTensorTest, ValuesAreScaledAndNormalised) {
               StatusIs(kInvalid,
                        "--mean has 2 values, but there are 3 "
                        "channels"));
+  EXPECT_THAT(PicturesToTensor({kGray}, Target("FP32", {1, 1, 2}), options),
+              StatusIs(kInvalid, HasSubstr("but there is 1 channel")));
 }
 
 TEST(ImageTensorTest, PicturesTakeTheModelsSizeAndColours) {
@@ -97,6 +99,17 @@ TEST(ImageTensorTest, PicturesTakeTheModelsSizeAndColours) {
       PicturesToTensor({kRgb}, Target("UINT8", {-1, -1, -1, -1}), options)
           ->shape,
       ElementsAre(1, 1, 5, 6));
+}
+
+TEST(ImageTensorTest, FixedDimsRefuseAnotherSize) {
+  const Tensor target = Target("UINT8", {-1, 1, 5, -1});
+  PixelOptions options;
+  options.resize = {6, 5};
+  EXPECT_THAT(PicturesToTensor({kGray}, target, options)->shape,
+              ElementsAre(1, 1, 5, 6));
+  options.resize = {5, 6};
+  EXPECT_THAT(PicturesToTensor({kGray}, target, options),
+              StatusIs(kInvalid, HasSubstr("--resize is another size")));
 }
 
 TEST(ImageTensorTest, RowsWithoutChannelsAndFlatRows) {

@@ -154,13 +154,92 @@ TEST_F(InferInputTest, TakesOtherFilesAsTheyAre) {
               StatusIs(kInvalid, AllOf(HasSubstr(torn), HasSubstr("5 bytes"))));
 }
 
-TEST_F(InferInputTest, ARawFileIsOneString) {
-  AddInput("text", "BYTES", {-1, 1});
-  options_.inputs = {Write("text.txt", "hello")};
+TEST_F(InferInputTest, ReadsStrings) {
+  AddInput("text", "BYTES", {-1, 2});
+  const std::string path = Write("strings.bin", EncodeStrings({"a", "b"}));
+  options_.inputs = {path};
+  EXPECT_THAT((*Make())[0].shape, ElementsAre(1, 2));
+  options_.shapes = {"text:2"};
+  EXPECT_THAT((*Make())[0].shape, ElementsAre(1, 2));
+  options_.shapes = {"text:1,2"};
+  EXPECT_THAT((*Make())[0].shape, ElementsAre(1, 2));
+  options_.shapes.clear();
+  options_.inputs = {Write("strings.txt", "one\ntwo\nthree\nfour\n")};
+  EXPECT_THAT((*Make())[0].shape, ElementsAre(2, 2));
+}
+
+TEST_F(InferInputTest, ARawFileHasOneFreeDim) {
+  AddInput("ids", "INT64", {-1, -1});
+  options_.inputs = {Write("ids.bin", std::string(32, '\0'))};
+  EXPECT_THAT(Make(), StatusIs(kInvalid, HasSubstr("--shape ids:N")));
+  options_.shapes = {"ids:2"};
+  EXPECT_THAT((*Make())[0].shape, ElementsAre(2, 2));
+}
+
+TEST_F(InferInputTest, ABatchRepeatsTheRowsOfFiles) {
+  AddInput("x", "UINT8", {-1, 1, 1, 2});
+  const std::string a = Write("r1.pgm", "P5 2 1 255 ab");
+  const std::string b = Write("r2.pgm", "P5 2 1 255 cd");
+  options_.inputs = {a, b};
+  options_.batch = 5;
+  const auto five = Make();
+  ASSERT_THAT(five, IsOk());
+  EXPECT_THAT((*five)[0].shape, ElementsAre(5, 1, 1, 2));
+  EXPECT_EQ((*five)[0].bytes, "abcdabcdab");
+  EXPECT_EQ(RowCount(model_, *five), 5);
+  options_.batch = 0;
+  EXPECT_EQ(RowCount(model_, *Make()), 2);
+  options_.batch = 1;
+  EXPECT_THAT(
+      Make(),
+      StatusIs(kInvalid, "input \"x\": --batch 1, but its files hold 2 rows"));
+  options_.batch = int64_t{1} << 40;
+  EXPECT_THAT(Make(), StatusIs(kInvalid, HasSubstr("larger than 2 GiB")));
+}
+
+TEST_F(InferInputTest, ABatchRepeatsStrings) {
+  AddInput("s", "BYTES", {-1, 1});
+  options_.inputs = {Write("repeat.txt", "one\ntwo\n")};
+  options_.batch = 3;
   const auto tensors = Make();
   ASSERT_THAT(tensors, IsOk());
-  EXPECT_THAT((*tensors)[0].shape, ElementsAre(1, 1));
-  EXPECT_THAT(*DecodeStrings((*tensors)[0].bytes), ElementsAre("hello"));
+  EXPECT_THAT((*tensors)[0].shape, ElementsAre(3, 1));
+  EXPECT_THAT(*DecodeStrings((*tensors)[0].bytes),
+              ElementsAre("one", "two", "one"));
+}
+
+TEST_F(InferInputTest, ABatchNeedsAFreeDim) {
+  AddInput("x", "UINT8", {2, 2});
+  options_.inputs = {"zeros"};
+  options_.batch = 3;
+  EXPECT_THAT(Make(),
+              StatusIs(kInvalid,
+                       "--batch 3: model \"m\" has no input whose first "
+                       "dim is free"));
+  options_.batch = 1;
+  ASSERT_THAT(Make(), IsOk());
+  EXPECT_EQ(RowCount(model_, *Make()), 1);
+}
+
+TEST_F(InferInputTest, InputsDoNotShareRandomValues) {
+  AddInput("a", "INT32", {-1, 16});
+  AddInput("b", "INT32", {-1, 16});
+  options_.inputs = {"random"};
+  const auto tensors = Make();
+  ASSERT_THAT(tensors, IsOk());
+  EXPECT_NE((*tensors)[0].bytes, (*tensors)[1].bytes);
+  EXPECT_EQ((*tensors)[1].bytes, (*Make())[1].bytes);
+  const std::string second = (*tensors)[1].bytes;
+  options_.seed = 2;
+  EXPECT_NE((*Make())[0].bytes, second);
+}
+
+TEST_F(InferInputTest, AnArchiveOfArraysIsRefused) {
+  AddInput("x", "INT16", {-1, 2});
+  options_.inputs = {"all.npz"};
+  EXPECT_THAT(Make(), StatusIs(kInvalid,
+                               "all.npz is an archive of arrays; save the one "
+                               "for input \"x\" with np.save, as .npy"));
 }
 
 TEST_F(InferInputTest, DoesNotMixSources) {

@@ -99,6 +99,20 @@ TEST_F(InferTest, SendsWhatTheFlagsSay) {
   EXPECT_EQ(request.model_version(), "1");
 }
 
+TEST_F(InferTest, LabelsNeedTopK) {
+  const CliRun run = Infer({"digits", "zeros", "--labels", "labels.txt"});
+  EXPECT_EQ(run.code, ExitCode::kUsage);
+  EXPECT_EQ(run.err,
+            "reprise infer: --labels names what --top-k prints: give --top-k "
+            "too\n");
+}
+
+TEST_F(InferTest, ABatchRepeatsThePicture) {
+  const CliRun run = Infer({"digits", Picture(4), "--batch", "3", "--json"});
+  EXPECT_EQ(run.code, ExitCode::kOk) << run.err;
+  EXPECT_EQ(server_.service().last_infer().inputs(0).shape(0), 3);
+}
+
 TEST_F(InferTest, AMissingInputIsOne) {
   const CliRun run = Infer({"digits"});
   EXPECT_EQ(run.code, ExitCode::kUsage);
@@ -109,8 +123,9 @@ TEST_F(InferTest, AMissingInputIsOne) {
 
 TEST_F(InferTest, LocalFilesThatCannotBeUsedAreOne) {
   EXPECT_EQ(Infer({"digits", "/no/such.png"}).code, ExitCode::kUsage);
-  EXPECT_EQ(Infer({"digits", "zeros", "--labels", "/no/such"}).code,
-            ExitCode::kUsage);
+  EXPECT_EQ(
+      Infer({"digits", "zeros", "--top-k", "1", "--labels", "/no/such"}).code,
+      ExitCode::kUsage);
   EXPECT_EQ(Infer({"digits", "zeros", "--output", "none=x.npy"}).code,
             ExitCode::kUsage);
 }

@@ -122,7 +122,11 @@ TEST(NpyTest, RefusesDamagedFiles) {
   for (size_t size = 0; size < good.size(); ++size) {
     EXPECT_THAT(ParseNpy(good.substr(0, size)), StatusIs(kInvalid)) << size;
   }
-  EXPECT_THAT(ParseNpy(good + "x"), StatusIs(kInvalid));
+  EXPECT_THAT(
+      ParseNpy(good + "x"),
+      StatusIs(kInvalid,
+               "it holds 9 bytes of data, but its shape [2] takes 4 for "
+               "each element"));
   for (const char* shape : {"(-1,)", "(x,)", "2", "(2",
                             "(9999999999, "
                             "9999999999, 9999999999)"}) {

@@ -39,6 +39,7 @@ TEST(ServerSplitTest, IsWhatGrewBetweenTwoLooks) {
   ModelStatisticsResponse after;
   AddVersion("1", 30, after);
   const ServerSplit split = SplitBetween(before, after);
+  EXPECT_FALSE(split.restarted);
   EXPECT_EQ(split.requests, 20);
   EXPECT_EQ(split.failed, 0);
   EXPECT_EQ(split.rows, 20);
@@ -59,9 +60,34 @@ TEST(ServerSplitTest, AddsVersionsUpAndSurvivesAReload) {
   AddVersion("1", 4, after);  // loaded again: its counters began anew
   AddVersion("2", 6, after);
   const ServerSplit split = SplitBetween(before, after);
+  EXPECT_TRUE(split.restarted);
   EXPECT_EQ(split.requests, 10);
   EXPECT_EQ(split.queue_ns, 40);
   EXPECT_THAT(split.batches_by_size, ElementsAre(Pair(2, 5)));
+}
+
+TEST(ServerSplitTest, AVersionThatWentIsTold) {
+  ModelStatisticsResponse before;
+  AddVersion("1", 10, before);
+  ModelStatisticsResponse after;
+  AddVersion("2", 6, after);
+  EXPECT_TRUE(SplitBetween(before, after).restarted);
+  EXPECT_FALSE(SplitBetween({}, after).restarted);
+}
+
+TEST(ServerSplitTest, RowsThatFailedAreInTheMeanBatch) {
+  ModelStatisticsResponse after;
+  AddVersion("1", 10, after);
+  after.mutable_model_stats(0)->set_inference_count(1);  // the others were late
+  const ServerSplit split = SplitBetween({}, after);
+  EXPECT_EQ(split.rows, 1);
+  EXPECT_EQ(split.rows_per_batch(), 2);
+}
+
+TEST(ServerSplitTest, AServerMayNotTellTheSizes) {
+  EXPECT_EQ(MeanBatch({}, 12, 4), 3);
+  EXPECT_EQ(MeanBatch({}, 0, 0), 0);
+  EXPECT_EQ(MeanBatch({{1, 2}, {4, 1}}, 3, 3), 2);
 }
 
 TEST(ServerSplitTest, NothingGrewIsZero) {

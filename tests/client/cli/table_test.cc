@@ -15,6 +15,12 @@ TEST(TableTest, AlignsLeftAndRight) {
             "longer  12,345\n");
 }
 
+TEST(TableTest, ACellIsOneLine) {
+  Table table({"MODEL", "REASON"});
+  table.AddRow({"m", "line one\nline two\n"});
+  EXPECT_EQ(table.Text(), "MODEL  REASON\nm      line one; line two\n");
+}
+
 TEST(TableTest, ShortRowsAndUtf8) {
   Table table({"A", "B"});
   table.AddRow({"\xC3\xA9t\xC3\xA9", "x"});  // two letters of two bytes

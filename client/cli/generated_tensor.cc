@@ -1,4 +1,4 @@
-#include "client/cli/made_up.h"
+#include "client/cli/generated_tensor.h"
 
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-#include "client/cli/made_up.h"
+#include "client/cli/generated_tensor.h"
 
 #include "client/cli/elements.h"
 #include "tests/testing/status_matchers.h"
@@ -10,7 +10,7 @@ using reprise::testing::IsOk;
 using reprise::testing::StatusIs;
 using ::testing::HasSubstr;
 
-TEST(MadeUpTest, FillsEveryDatatype) {
+TEST(GeneratedTensorTest, FillsEveryDatatype) {
   for (const char* datatype :
        {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32",
         "INT64", "FP16", "FP32", "FP64", "BF16", "BYTES"}) {
@@ -26,7 +26,7 @@ TEST(MadeUpTest, FillsEveryDatatype) {
   }
 }
 
-TEST(MadeUpTest, RandomValuesAreSmall) {
+TEST(GeneratedTensorTest, RandomValuesAreSmall) {
   const auto integers = MakeRandom({"x", "INT64", {100}, ""}, 3);
   const auto floats = MakeRandom({"x", "FP32", {100}, ""}, 3);
   for (size_t i = 0; i < 100; ++i) {
@@ -39,7 +39,7 @@ TEST(MadeUpTest, RandomValuesAreSmall) {
   }
 }
 
-TEST(MadeUpTest, RefusesUnknownDatatypesAndHugeTensors) {
+TEST(GeneratedTensorTest, RefusesUnknownDatatypesAndHugeTensors) {
   EXPECT_THAT(MakeZeros({"x", "FP8", {1}, ""}),
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(MakeRandom({"x", "FP32", {1 << 30}, ""}, 1),
