@@ -34,13 +34,13 @@ absl::Status SplitBytes(const InputRows& raw, int64_t count,
                        " bytes follow the last"));
     }
     uint32_t length = 0;
-    if (!reader.ReadFixed32(&length)) {
+    if (!reader.ReadFixed32(length)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "incomplete length indicator at byte ", reader.position(),
           " for string element ", found, " of ", count));
     }
     absl::string_view text;
-    if (!reader.ReadTextOf(length, scratch, &text)) {
+    if (!reader.ReadTextOf(length, scratch, text)) {
       return absl::InvalidArgumentError(
           absl::StrCat("string element ", found, " of ", count, " should have ",
                        length, " bytes, but the data ends before"));

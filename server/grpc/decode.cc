@@ -1,6 +1,7 @@
 #include "server/grpc/decode.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -32,24 +33,15 @@ std::string NamesOf(const std::vector<TensorSpec>& specs) {
   });
 }
 
-const QueuePolicy& PolicyFor(const BatchConfig& config, uint64_t priority) {
-  if (config.priority_levels == 0) return config.default_queue;
-  if (priority == 0 || priority > config.priority_levels) {
-    priority = config.default_priority;
-  }
-  const auto it = config.priority_queues.find(priority);
-  return it == config.priority_queues.end() ? config.default_queue : it->second;
-}
-
 class Decoder {
  public:
   Decoder(const InferRequest& request, const ModelVersion& model,
-          DecodedRequest* decoded, InferTask* task)
+          DecodedRequest& decoded, InferTask& task)
       : request_(request),
         model_(model),
         signature_(model.signature()),
-        decoded_(*decoded),
-        task_(*task) {}
+        decoded_(decoded),
+        task_(task) {}
 
   absl::Status Decode() {
     REPRISE_RETURN_IF_ERROR(TakeParameters());
@@ -76,22 +68,21 @@ class Decoder {
   const Input& Sent(size_t k) const { return request_.inputs[sent_[k]]; }
 
   absl::Status TakeParameters() {
-    REPRISE_ASSIGN_OR_RETURN(const RequestParameters parameters,
-                             ReadRequestParameters(request_.parameters));
-    const BatchConfig& config = model_.config().batch;
-    task_.priority = parameters.priority;
-    task_.timeout_us = parameters.timeout_us;
-    if (parameters.timeout_us > 0) {
+    const absl::StatusOr<RequestParameters> parameters =
+        ReadRequestParameters(request_.parameters);
+    if (!parameters.ok()) {
+      return Annotate(parameters.status(),
+                      absl::StrCat("model '", model_.name(), "'"));
+    }
+    task_.priority = parameters->priority;
+    task_.timeout_us = parameters->timeout_us;
+    if (parameters->timeout_us > 0) {
       task_.queue_limit =
-          task_.arrival + absl::Microseconds(parameters.timeout_us);
+          task_.arrival + absl::Microseconds(parameters->timeout_us);
     }
-    const absl::Duration standard =
-        PolicyFor(config, parameters.priority).default_timeout;
-    if (standard > absl::ZeroDuration()) {
-      task_.queue_limit = std::min(task_.queue_limit, task_.arrival + standard);
-    }
-    if (config.slo.has_value()) {
-      task_.deadline = std::min(task_.deadline, task_.arrival + *config.slo);
+    const std::optional<absl::Duration> slo = model_.config().batch.slo;
+    if (slo.has_value()) {
+      task_.deadline = std::min(task_.deadline, task_.arrival + *slo);
     }
     return absl::OkStatus();
   }
@@ -330,8 +321,8 @@ class Decoder {
     const TensorSpec& spec = signature_.inputs[k];
     REPRISE_ASSIGN_OR_RETURN(const int64_t count, NumElements(Sent(k).shape));
     TypedElements& elements = decoded_.typed.emplace_back();
-    REPRISE_RETURN_IF_ERROR(ReadTypedContents(request_, Sent(k), spec.dtype,
-                                              count, decoded_.text, &elements));
+    REPRISE_RETURN_IF_ERROR(ReadTypedContents(
+        {request_, Sent(k), spec.dtype, count}, decoded_.text, elements));
     Point(k, elements);
     return absl::OkStatus();
   }
@@ -357,8 +348,8 @@ class Decoder {
 }  // namespace
 
 absl::Status DecodeRequest(const InferRequest& request,
-                           const ModelVersion& model, DecodedRequest* decoded,
-                           InferTask* task) {
+                           const ModelVersion& model, DecodedRequest& decoded,
+                           InferTask& task) {
   return Decoder(request, model, decoded, task).Decode();
 }
 

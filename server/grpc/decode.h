@@ -39,7 +39,7 @@ struct DecodedRequest {
 // UNIMPLEMENTED: shared memory. INTERNAL: contents that are not valid wire
 // format.
 absl::Status DecodeRequest(const InferRequest& request,
-                           const ModelVersion& model, DecodedRequest* decoded,
-                           InferTask* task);
+                           const ModelVersion& model, DecodedRequest& decoded,
+                           InferTask& task);
 
 }  // namespace reprise

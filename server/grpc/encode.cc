@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/support/slice.h"
+#include "proto/grpc_service.pb.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/tensor/dtype.h"
 #include "server/grpc/bytes_tensor.h"
@@ -18,6 +19,9 @@ namespace {
 
 // Below this a copy is cheaper than a slice of its own.
 constexpr size_t kCopyUpTo = 1024;
+
+using Response = inference::ModelInferResponse;
+using OutputField = Response::InferOutputTensor;
 
 // Tags of the protocol's fields, all of them length-delimited.
 constexpr uint8_t Tag(int field) {
@@ -99,25 +103,25 @@ size_t HeaderSize(const Tensor& tensor) {
 }
 
 void WriteHeader(const Tensor& tensor, Writer& writer) {
-  writer.Length(5, HeaderSize(tensor));
-  writer.Text(1, tensor.name);
-  writer.Text(2, tensor.datatype);
+  writer.Length(Response::kOutputsFieldNumber, HeaderSize(tensor));
+  writer.Text(OutputField::kNameFieldNumber, tensor.name);
+  writer.Text(OutputField::kDatatypeFieldNumber, tensor.datatype);
   if (tensor.shape.empty()) return;
-  writer.Length(3, ShapeSize(tensor.shape));
+  writer.Length(OutputField::kShapeFieldNumber, ShapeSize(tensor.shape));
   for (const int64_t dim : tensor.shape) {
     writer.Varint(static_cast<uint64_t>(dim));
   }
 }
 
 absl::Status MakeTensor(const ReplyHeader& header, const BatchOutput& output,
-                        const DecodedRequest::Output& wanted, Tensor* tensor) {
+                        const DecodedRequest::Output& wanted, Tensor& tensor) {
   const Signature& signature = output.signature();
   const TensorSpec& spec = signature.outputs[static_cast<size_t>(wanted.index)];
-  tensor->name = spec.name;
-  tensor->datatype = DTypeName(spec.dtype);
-  tensor->shape = spec.dims;
+  tensor.name = spec.name;
+  tensor.datatype = DTypeName(spec.dtype);
+  tensor.shape = spec.dims;
   if (signature.batched) {
-    tensor->shape.insert(tensor->shape.begin(), output.rows());
+    tensor.shape.insert(tensor.shape.begin(), output.rows());
   }
   const std::span<const std::byte> bytes = output.bytes(wanted.index);
   if (wanted.top_k > 0) {
@@ -125,23 +129,23 @@ absl::Status MakeTensor(const ReplyHeader& header, const BatchOutput& output,
     const bool labelled = labels != header.model.config().labels.end();
     const Classes classes{signature.batched ? output.rows() : 1, wanted.top_k,
                           labelled ? &labels->second : nullptr};
-    REPRISE_ASSIGN_OR_RETURN(tensor->classes,
+    REPRISE_ASSIGN_OR_RETURN(tensor.classes,
                              Classify(spec.dtype, bytes, classes));
     const auto per_row =
-        static_cast<int64_t>(tensor->classes.size()) / classes.rows;
-    tensor->datatype = DTypeName(DType::kString);
-    tensor->shape =
+        static_cast<int64_t>(tensor.classes.size()) / classes.rows;
+    tensor.datatype = DTypeName(DType::kString);
+    tensor.shape =
         signature.batched ? Dims{output.rows(), per_row} : Dims{per_row};
-    for (const std::string& text : tensor->classes) {
-      tensor->class_refs.push_back({text.data(), text.size()});
+    for (const std::string& text : tensor.classes) {
+      tensor.class_refs.push_back({text.data(), text.size()});
     }
-    tensor->strings = tensor->class_refs;
+    tensor.strings = tensor.class_refs;
   } else if (spec.dtype == DType::kString) {
-    tensor->strings = AsStrings(bytes);
+    tensor.strings = AsStrings(bytes);
   } else {
-    tensor->bytes = bytes;
+    tensor.bytes = bytes;
   }
-  tensor->raw_size = tensor->bytes.size() + RawBytesSize(tensor->strings);
+  tensor.raw_size = tensor.bytes.size() + RawBytesSize(tensor.strings);
   return absl::OkStatus();
 }
 
@@ -183,7 +187,7 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
   absl::InlinedVector<Tensor, 2> tensors(header.outputs.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     REPRISE_RETURN_IF_ERROR(
-        MakeTensor(header, output, header.outputs[i], &tensors[i]));
+        MakeTensor(header, output, header.outputs[i], tensors[i]));
   }
   const size_t size = MessageSize(header, tensors);
   if (size > header.max_bytes) {
@@ -193,16 +197,16 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
                      header.max_bytes, " bytes (--grpc-max-message-bytes)"));
   }
   Writer writer;
-  writer.Text(1, header.model.name());
-  writer.Text(2, header.model.version_text());
-  writer.Text(3, header.id);
+  writer.Text(Response::kModelNameFieldNumber, header.model.name());
+  writer.Text(Response::kModelVersionFieldNumber, header.model.version_text());
+  writer.Text(Response::kIdFieldNumber, header.id);
   for (const Tensor& tensor : tensors) WriteHeader(tensor, writer);
   absl::InlinedVector<grpc::Slice, 4> slices;
   for (const Tensor& tensor : tensors) {
-    writer.Length(6, tensor.raw_size);
+    writer.Length(Response::kRawOutputContentsFieldNumber, tensor.raw_size);
     if (tensor.raw_size > kCopyUpTo) {
       slices.push_back(writer.Take());
-      const bool refer = tensor.strings.empty() && output.plentiful();
+      const bool refer = tensor.strings.empty() && output.may_hold_slot();
       slices.push_back(refer ? Reference(output, tensor.bytes) : Copy(tensor));
     } else if (!tensor.strings.empty()) {
       WriteRawBytes(tensor.strings, writer.Extend(tensor.raw_size));

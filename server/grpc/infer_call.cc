@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/worker/device_worker.h"
+#include "runtime/worker/retry_after.h"
 #include "server/grpc/encode.h"
 #include "server/grpc/shown.h"
 #include "server/grpc/status.h"
@@ -96,7 +97,7 @@ absl::Status InferCall::Parse() {
       pieces_.push_back(std::as_bytes(std::span(slice.begin(), slice.size())));
     }
   }
-  return ParseInferRequest(pieces_, &request_);
+  return ParseInferRequest(pieces_, request_);
 }
 
 absl::Status InferCall::Accept() {
@@ -104,7 +105,7 @@ absl::Status InferCall::Accept() {
       model_,
       context_.registry.Acquire(request_.model_name, request_.model_version));
   series_ = &context_.metrics.For(*model_);
-  REPRISE_RETURN_IF_ERROR(DecodeRequest(request_, *model_, &decoded_, this));
+  REPRISE_RETURN_IF_ERROR(DecodeRequest(request_, *model_, decoded_, *this));
   REPRISE_RETURN_IF_ERROR(context_.manager.Offer(*model_, *this));
   // From here on another thread may complete the task at any time; the event
   // that is being handled keeps the object.
@@ -131,7 +132,7 @@ void InferCall::CancelOnce() {
 void InferCall::Complete(TaskResult result) {
   completed_ = true;
   result_ = std::move(result);
-  if (result_.at_leisure && IsSmall(result_.output)) {
+  if (result_.may_block_briefly && IsSmall(result_.output)) {
     Reply();
   } else {
     context_.replies.Push(this);
@@ -204,6 +205,7 @@ void InferCall::Record(absl::StatusCode code, DeadlineOutcome outcome) {
     model_->statistics().AddSuccess(
         {.finished = now,
          .rows = rows,
+         .batch_rows = result_.batch_rows,
          .total = now - arrival,
          .queue = times.picked - arrival,
          .compute_input = times.gathered - times.picked,

@@ -32,7 +32,7 @@ struct InferContext {
   std::function<void(grpc::ServerContext*, grpc::ByteBuffer*, Writer*, void*)>
       request_call;
 
-  const Registry& registry;
+  const ModelRegistry& registry;
   ModelManager& manager;
   Clock& clock;
   InferMetrics& metrics;
@@ -51,8 +51,9 @@ struct InferContext {
 // Lifecycle: Post; the object goes when gRPC has reported both that the call is
 // done and that the reply is sent.
 // Threads: events come on the threads that poll the queue, Complete on any
-// thread, Reply on the reply thread, or on the worker's when it is at leisure.
-class InferCall final : private InferTask, private Repliable {
+// thread, Reply on the reply thread, or on Complete's if that may block
+// briefly.
+class InferCall final : private InferTask, private PendingReply {
  public:
   // Posts a call: it takes the next ModelInfer that arrives, and posts another.
   static void Post(InferContext& context);

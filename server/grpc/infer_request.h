@@ -26,7 +26,6 @@ struct InferParameter {
   absl::string_view text;  // a string
 
   int64_t int64() const { return static_cast<int64_t>(number); }
-  bool boolean() const { return number != 0; }
 };
 // In order of arrival: of two with the same key the later one counts.
 using InferParameters =
@@ -66,6 +65,6 @@ struct InferRequest {
 // Fills an empty `request`; `pieces` must outlive it. INTERNAL, as gRPC has it
 // for what cannot be parsed, if they are not a ModelInferRequest.
 absl::Status ParseInferRequest(std::span<const WireReader::Piece> pieces,
-                               InferRequest* request);
+                               InferRequest& request);
 
 }  // namespace reprise

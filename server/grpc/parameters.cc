@@ -41,7 +41,7 @@ absl::Status WrongType(absl::string_view key, Kind kind,
 }
 
 absl::Status ReadPriority(absl::string_view key, const InferParameter& value,
-                          RequestParameters* out) {
+                          RequestParameters& out) {
   if (value.kind == Kind::kInt64 && value.int64() < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("parameter 'priority' must be >= 0, got ", value.int64()));
@@ -49,7 +49,7 @@ absl::Status ReadPriority(absl::string_view key, const InferParameter& value,
   if (value.kind != Kind::kInt64 && value.kind != Kind::kUint64) {
     return WrongType(key, value.kind, "int64_param or uint64_param");
   }
-  out->priority = value.number;
+  out.priority = value.number;
   return absl::OkStatus();
 }
 
@@ -66,14 +66,14 @@ absl::Status CheckSequenceId(absl::string_view key,
 }
 
 absl::Status ReadOne(absl::string_view key, const InferParameter& value,
-                     RequestParameters* out) {
+                     RequestParameters& out) {
   if (key == "priority") return ReadPriority(key, value, out);
   if (key == "sequence_id") return CheckSequenceId(key, value);
   if (key == "timeout") {
     if (value.kind != Kind::kInt64) {
       return WrongType(key, value.kind, "int64_param (microseconds)");
     }
-    out->timeout_us = std::max<int64_t>(0, value.int64());
+    out.timeout_us = std::max<int64_t>(0, value.int64());
     return absl::OkStatus();
   }
   if (key == "sequence_start" || key == "sequence_end" ||
@@ -100,7 +100,7 @@ absl::StatusOr<RequestParameters> ReadRequestParameters(
     const InferParameters& parameters) {
   RequestParameters out;
   for (const auto& [key, value] : parameters) {
-    REPRISE_RETURN_IF_ERROR(ReadOne(key, value, &out));
+    REPRISE_RETURN_IF_ERROR(ReadOne(key, value, out));
   }
   return out;
 }

@@ -4,7 +4,7 @@ namespace reprise {
 
 ReplyThread::ReplyThread() : thread_("reply", [this] { Run(); }) {}
 
-void ReplyThread::Push(Repliable* call) {
+void ReplyThread::Push(PendingReply* call) {
   absl::MutexLock lock(&mu_);
   waiting_.push_back(call);
 }
@@ -18,7 +18,7 @@ void ReplyThread::Stop() {
 }
 
 void ReplyThread::Run() {
-  std::vector<Repliable*> batch;
+  std::vector<PendingReply*> batch;
   for (;;) {
     {
       absl::MutexLock lock(&mu_);
@@ -26,7 +26,7 @@ void ReplyThread::Run() {
       if (waiting_.empty()) return;
       batch.swap(waiting_);
     }
-    for (Repliable* call : batch) call->Reply();
+    for (PendingReply* call : batch) call->Reply();
     batch.clear();
   }
 }

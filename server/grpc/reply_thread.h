@@ -10,9 +10,9 @@
 namespace reprise {
 
 // Something that has a reply to send.
-class Repliable {
+class PendingReply {
  public:
-  virtual ~Repliable() = default;
+  virtual ~PendingReply() = default;
   virtual void Reply() = 0;
 };
 
@@ -27,7 +27,7 @@ class ReplyThread {
   ~ReplyThread() { Stop(); }
 
   // `call` must live until its Reply has begun.
-  void Push(Repliable* call) ABSL_LOCKS_EXCLUDED(mu_);
+  void Push(PendingReply* call) ABSL_LOCKS_EXCLUDED(mu_);
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -38,7 +38,7 @@ class ReplyThread {
 
   absl::Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<Repliable*> waiting_ ABSL_GUARDED_BY(mu_);
+  std::vector<PendingReply*> waiting_ ABSL_GUARDED_BY(mu_);
   Thread thread_;
 };
 

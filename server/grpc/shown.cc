@@ -2,17 +2,16 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "server/grpc/utf8.h"
 
 namespace reprise {
 namespace {
 
 constexpr size_t kMaxShown = 64;
 
-// Cut between characters, not inside one.
 std::string Escaped(absl::string_view text) {
   if (text.size() <= kMaxShown) return absl::Utf8SafeCEscape(text);
-  size_t end = kMaxShown;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  const size_t end = CharacterStart(text, kMaxShown);
   return absl::StrCat(absl::Utf8SafeCEscape(text.substr(0, end)), "...");
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "server/grpc/utf8.h"
 
 namespace reprise {
 namespace {
@@ -13,22 +14,14 @@ constexpr size_t kMaxMessage = 2048;
 // Of a text that is longer: its end, and what stands for its middle.
 constexpr size_t kEnd = 512;
 constexpr absl::string_view kLeftOut = "...";
-constexpr size_t kLongestCharacter = 4;
-
-// The place at or before `at` where a character begins: clients decode the text
-// as UTF-8.
-size_t Between(absl::string_view text, size_t at) {
-  while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80) --at;
-  return at;
-}
 
 // A name that fills the text stands in its middle; what is wrong with it often
 // comes last.
 std::string Fitting(absl::string_view text) {
   if (text.size() <= kMaxMessage) return std::string(text);
-  const size_t begin = kMaxMessage - kEnd - kLongestCharacter - kLeftOut.size();
-  return absl::StrCat(text.substr(0, Between(text, begin)), kLeftOut,
-                      text.substr(Between(text, text.size() - kEnd)));
+  const size_t begin = kMaxMessage - kEnd - kMaxUtf8Bytes - kLeftOut.size();
+  return absl::StrCat(text.substr(0, CharacterStart(text, begin)), kLeftOut,
+                      text.substr(CharacterStart(text, text.size() - kEnd)));
 }
 
 }  // namespace

@@ -5,12 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/grpc_service.pb.h"
 #include "server/grpc/wire_reader.h"
 
 namespace reprise {
 namespace {
 
-// Fields of InferTensorContents by number; index 0 is none.
+using Contents = inference::InferTensorContents;
+
+// Its fields by number; index 0 is none.
 constexpr std::array<absl::string_view, 9> kFieldNames = {"",
                                                           "bool_contents",
                                                           "int_contents",
@@ -20,27 +23,27 @@ constexpr std::array<absl::string_view, 9> kFieldNames = {"",
                                                           "fp32_contents",
                                                           "fp64_contents",
                                                           "bytes_contents"};
-constexpr uint32_t kFp32Field = 6;
-constexpr uint32_t kFp64Field = 7;
-constexpr uint32_t kBytesField = 8;
+constexpr uint32_t kFp32Field = Contents::kFp32ContentsFieldNumber;
+constexpr uint32_t kFp64Field = Contents::kFp64ContentsFieldNumber;
+constexpr uint32_t kBytesField = Contents::kBytesContentsFieldNumber;
 
 // The field that holds elements of `dtype`; 0 if there is none.
 uint32_t FieldOf(DType dtype) {
   switch (dtype) {
     case DType::kBool:
-      return 1;
+      return Contents::kBoolContentsFieldNumber;
     case DType::kInt8:
     case DType::kInt16:
     case DType::kInt32:
-      return 2;
+      return Contents::kIntContentsFieldNumber;
     case DType::kInt64:
-      return 3;
+      return Contents::kInt64ContentsFieldNumber;
     case DType::kUint8:
     case DType::kUint16:
     case DType::kUint32:
-      return 4;
+      return Contents::kUintContentsFieldNumber;
     case DType::kUint64:
-      return 5;
+      return Contents::kUint64ContentsFieldNumber;
     case DType::kFp32:
       return kFp32Field;
     case DType::kFp64:
@@ -58,20 +61,20 @@ class ContentsReader {
  public:
   ContentsReader(WireReader reader, DType dtype, int64_t count,
                  std::forward_list<std::string>& scratch,
-                 TypedElements* elements)
+                 TypedElements& elements)
       : reader_(reader),
         dtype_(dtype),
         field_(FieldOf(dtype)),
         size_(ElementSize(dtype)),
         count_(count),
         scratch_(scratch),
-        elements_(*elements) {}
+        elements_(elements) {}
 
   absl::Status Read() {
     while (!reader_.done()) {
       uint32_t field = 0;
       WireType type;
-      if (!reader_.ReadTag(&field, &type)) return Malformed();
+      if (!reader_.ReadTag(field, type)) return Malformed();
       if (field == 0 || field >= kFieldNames.size()) {
         if (!reader_.SkipValue(type)) return Malformed();
         continue;
@@ -91,14 +94,14 @@ class ContentsReader {
     if (field == kBytesField && type == WireType::kLength) {
       if (field != field_) return Unexpected(field);
       absl::string_view text;
-      if (!reader_.ReadText(scratch_, &text)) return Malformed();
+      if (!reader_.ReadText(scratch_, text)) return Malformed();
       elements_.strings.push_back({text.data(), text.size()});
       return Bounded(elements_.strings.size());
     }
     if (type != WireType::kLength) return Value(field, type);
     size_t length = 0;
     size_t outer = 0;
-    if (!reader_.ReadLength(&length) || !reader_.Enter(length, &outer)) {
+    if (!reader_.ReadLength(length) || !reader_.Enter(length, outer)) {
       return Malformed();
     }
     while (!reader_.done()) {
@@ -123,13 +126,13 @@ class ContentsReader {
     uint32_t narrow = 0;
     bool ok = true;
     if (type == WireType::kVarint) {
-      ok = reader_.ReadVarint(&value);
+      ok = reader_.ReadVarint(value);
       if (dtype_ == DType::kBool) value = value != 0 ? 1 : 0;
     } else if (type == WireType::kFixed32) {
-      ok = reader_.ReadFixed32(&narrow);
+      ok = reader_.ReadFixed32(narrow);
       value = narrow;
     } else {
-      ok = reader_.ReadFixed64(&value);
+      ok = reader_.ReadFixed64(value);
     }
     if (!ok) return Malformed();
     const size_t at = elements_.bytes.size();
@@ -163,29 +166,29 @@ class ContentsReader {
 
 }  // namespace
 
-absl::Status ReadTypedContents(const InferRequest& request,
-                               const InferRequest::Input& input, DType dtype,
-                               int64_t count,
+absl::Status ReadTypedContents(const TypedInput& from,
                                std::forward_list<std::string>& scratch,
-                               TypedElements* elements) {
-  const WireReader message(request.message);
+                               TypedElements& elements) {
+  const DType dtype = from.dtype;
+  const int64_t count = from.count;
+  const WireReader message(from.request.message);
   size_t bytes = 0;
-  for (const InferRequest::Region& region : input.contents) {
+  for (const InferRequest::Region& region : from.input.contents) {
     bytes += region.length;
   }
   // An element takes a byte of the message at least.
   if (dtype != DType::kString && static_cast<size_t>(count) <= bytes) {
-    elements->bytes.reserve(static_cast<size_t>(count) * ElementSize(dtype));
+    elements.bytes.reserve(static_cast<size_t>(count) * ElementSize(dtype));
   }
-  for (const InferRequest::Region& region : input.contents) {
+  for (const InferRequest::Region& region : from.input.contents) {
     ContentsReader reader(message.At(region.position, region.length), dtype,
                           count, scratch, elements);
     absl::Status status = reader.Read();
     if (!status.ok()) return status;
   }
   const size_t found = dtype == DType::kString
-                           ? elements->strings.size()
-                           : elements->bytes.size() / ElementSize(dtype);
+                           ? elements.strings.size()
+                           : elements.bytes.size() / ElementSize(dtype);
   if (found == 0 && count > 0) {
     return absl::InvalidArgumentError(
         FieldOf(dtype) == 0

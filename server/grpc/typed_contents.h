@@ -21,15 +21,21 @@ struct TypedElements {
   std::vector<StringRef> strings;
 };
 
-// Reads the `contents` of `input`, of which there are `count` elements of
-// `dtype`. A narrower integer keeps the low bytes of its field, as in Triton.
+// An input that has typed contents, and what they are to be.
+struct TypedInput {
+  const InferRequest& request;
+  const InferRequest::Input& input;
+  DType dtype;
+  int64_t count;  // of elements, by the shape
+};
+
+// Reads the contents of `from` into empty `elements`. A narrower integer keeps
+// the low bytes of its field, as in Triton.
 // INVALID_ARGUMENT, without the tensor's name: another field than the
 // datatype's, two fields, or another number of elements; FP16 and BF16 have no
 // typed form. INTERNAL: not valid wire format.
-absl::Status ReadTypedContents(const InferRequest& request,
-                               const InferRequest::Input& input, DType dtype,
-                               int64_t count,
+absl::Status ReadTypedContents(const TypedInput& from,
                                std::forward_list<std::string>& scratch,
-                               TypedElements* elements);
+                               TypedElements& elements);
 
 }  // namespace reprise

@@ -26,9 +26,9 @@ WireReader WireReader::At(size_t position, size_t length) const {
   return reader;
 }
 
-bool WireReader::Enter(size_t length, size_t* outer) {
+bool WireReader::Enter(size_t length, size_t& outer) {
   if (length > left()) return false;
-  *outer = limit_;
+  outer = limit_;
   limit_ = position_ + length;
   return true;
 }
@@ -42,7 +42,7 @@ size_t WireReader::InPiece() {
   return std::min(pieces_[piece_].size() - offset_, left());
 }
 
-bool WireReader::ReadVarint(uint64_t* value) {
+bool WireReader::ReadVarint(uint64_t& value) {
   if (InPiece() < kMaxVarintBytes) return ReadVarintSlow(value);
   const std::byte* const p = pieces_[piece_].data() + offset_;
   uint64_t result = 0;
@@ -52,84 +52,84 @@ bool WireReader::ReadVarint(uint64_t* value) {
     if (byte < 0x80) {
       offset_ += static_cast<size_t>(i) + 1;
       position_ += static_cast<size_t>(i) + 1;
-      *value = result;
+      value = result;
       return true;
     }
   }
   return false;
 }
 
-bool WireReader::ReadVarintSlow(uint64_t* value) {
+bool WireReader::ReadVarintSlow(uint64_t& value) {
   uint64_t result = 0;
   for (int i = 0; i < kMaxVarintBytes; ++i) {
     uint8_t byte = 0;
     if (!ReadRaw(&byte, 1)) return false;
     result |= (uint64_t{byte} & 0x7f) << (7 * i);
     if (byte < 0x80) {
-      *value = result;
+      value = result;
       return true;
     }
   }
   return false;
 }
 
-bool WireReader::ReadTag(uint32_t* field, WireType* type) {
+bool WireReader::ReadTag(uint32_t& field, WireType& type) {
   uint64_t tag = 0;
-  if (!ReadVarint(&tag) || tag > UINT32_MAX || (tag & 7) > 5) return false;
-  *field = static_cast<uint32_t>(tag >> 3);
-  *type = static_cast<WireType>(tag & 7);
-  return *field != 0;
+  if (!ReadVarint(tag) || tag > UINT32_MAX || (tag & 7) > 5) return false;
+  field = static_cast<uint32_t>(tag >> 3);
+  type = static_cast<WireType>(tag & 7);
+  return field != 0;
 }
 
-bool WireReader::ReadFixed32(uint32_t* value) {
-  return ReadRaw(value, sizeof(*value));
+bool WireReader::ReadFixed32(uint32_t& value) {
+  return ReadRaw(&value, sizeof(value));
 }
 
-bool WireReader::ReadFixed64(uint64_t* value) {
-  return ReadRaw(value, sizeof(*value));
+bool WireReader::ReadFixed64(uint64_t& value) {
+  return ReadRaw(&value, sizeof(value));
 }
 
-bool WireReader::ReadLength(size_t* length) {
+bool WireReader::ReadLength(size_t& length) {
   uint64_t value = 0;
-  if (!ReadVarint(&value) || value > left()) return false;
-  *length = value;
+  if (!ReadVarint(value) || value > left()) return false;
+  length = value;
   return true;
 }
 
 bool WireReader::ReadText(std::forward_list<std::string>& scratch,
-                          absl::string_view* text) {
+                          absl::string_view& text) {
   size_t length = 0;
-  return ReadLength(&length) && ReadTextOf(length, scratch, text);
+  return ReadLength(length) && ReadTextOf(length, scratch, text);
 }
 
 bool WireReader::ReadTextOf(size_t length,
                             std::forward_list<std::string>& scratch,
-                            absl::string_view* text) {
+                            absl::string_view& text) {
   if (length > left()) return false;
   if (length == 0) {
-    *text = absl::string_view();
+    text = absl::string_view();
     return true;
   }
   if (InPiece() >= length) {
     const std::byte* const p = pieces_[piece_].data() + offset_;
-    *text = {reinterpret_cast<const char*>(p), length};
+    text = {reinterpret_cast<const char*>(p), length};
     return Skip(length);
   }
   std::string copy(length, '\0');
   if (!ReadRaw(copy.data(), length)) return false;
-  *text = scratch.emplace_front(std::move(copy));
+  text = scratch.emplace_front(std::move(copy));
   return true;
 }
 
-bool WireReader::ReadPieces(InputRows* rows) {
+bool WireReader::ReadPieces(InputRows& rows) {
   size_t length = 0;
-  if (!ReadLength(&length)) return false;
-  rows->pieces.clear();
-  rows->bytes = static_cast<int64_t>(length);
+  if (!ReadLength(length)) return false;
+  rows.pieces.clear();
+  rows.bytes = static_cast<int64_t>(length);
   while (length > 0) {
     const size_t here = std::min(InPiece(), length);
     if (here == 0) return false;
-    rows->pieces.push_back(pieces_[piece_].subspan(offset_, here));
+    rows.pieces.push_back(pieces_[piece_].subspan(offset_, here));
     Skip(here);
     length -= here;
   }
@@ -168,13 +168,13 @@ bool WireReader::SkipValue(WireType type) {
   size_t length = 0;
   switch (type) {
     case WireType::kVarint:
-      return ReadVarint(&value);
+      return ReadVarint(value);
     case WireType::kFixed64:
       return Skip(8);
     case WireType::kFixed32:
       return Skip(4);
     case WireType::kLength:
-      return ReadLength(&length) && Skip(length);
+      return ReadLength(length) && Skip(length);
     case WireType::kGroupStart:
     case WireType::kGroupEnd:
       return false;

@@ -40,24 +40,24 @@ class WireReader {
   bool done() const { return position_ == limit_; }
 
   // Confines reading to the next `length` bytes; false if there are not so
-  // many. `*outer` is what Leave takes to lift the limit again.
-  bool Enter(size_t length, size_t* outer);
+  // many. `outer` is what Leave takes to lift the limit again.
+  bool Enter(size_t length, size_t& outer);
   void Leave(size_t outer) { limit_ = outer; }
 
-  bool ReadTag(uint32_t* field, WireType* type);
-  bool ReadVarint(uint64_t* value);
-  bool ReadFixed32(uint32_t* value);
-  bool ReadFixed64(uint64_t* value);
+  bool ReadTag(uint32_t& field, WireType& type);
+  bool ReadVarint(uint64_t& value);
+  bool ReadFixed32(uint32_t& value);
+  bool ReadFixed64(uint64_t& value);
   // A length that the rest has room for.
-  bool ReadLength(size_t* length);
+  bool ReadLength(size_t& length);
   // A length and so many bytes. `scratch` owns the text that is in two pieces.
   bool ReadText(std::forward_list<std::string>& scratch,
-                absl::string_view* text);
+                absl::string_view& text);
   // `length` bytes of text, likewise.
   bool ReadTextOf(size_t length, std::forward_list<std::string>& scratch,
-                  absl::string_view* text);
+                  absl::string_view& text);
   // A length and so many bytes, as they lie.
-  bool ReadPieces(InputRows* rows);
+  bool ReadPieces(InputRows& rows);
   bool ReadRaw(void* to, size_t bytes);
   bool Skip(size_t bytes);
   // Skips the value of a field whose tag has been read. Groups are refused:
@@ -68,7 +68,7 @@ class WireReader {
   size_t left() const { return limit_ - position_; }
   // Of the current piece, within the limit; moves on from a finished piece.
   size_t InPiece();
-  bool ReadVarintSlow(uint64_t* value);
+  bool ReadVarintSlow(uint64_t& value);
 
   std::span<const Piece> pieces_;
   size_t piece_ = 0;   // index of the current piece

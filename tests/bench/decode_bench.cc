@@ -63,7 +63,7 @@ void Parse(benchmark::State& state) {
   const Message message(state.range(0));
   for (auto _ : state) {
     InferRequest request;
-    const absl::Status status = ParseInferRequest(message.pieces(), &request);
+    const absl::Status status = ParseInferRequest(message.pieces(), request);
     if (!status.ok()) state.SkipWithError(status.ToString().c_str());
     benchmark::DoNotOptimize(request.raw.data());
   }
@@ -77,9 +77,9 @@ void ParseAndDecode(benchmark::State& state) {
     InferRequest request;
     DecodedRequest decoded;
     BenchTask task;
-    absl::Status status = ParseInferRequest(message.pieces(), &request);
+    absl::Status status = ParseInferRequest(message.pieces(), request);
     if (status.ok()) {
-      status = DecodeRequest(request, *model, &decoded, &task);
+      status = DecodeRequest(request, *model, decoded, task);
     }
     if (!status.ok()) state.SkipWithError(status.ToString().c_str());
     benchmark::DoNotOptimize(task.inputs.data());
@@ -90,16 +90,16 @@ BENCHMARK(ParseAndDecode)->Arg(1)->Arg(1024)->Arg(150000);
 // Outputs that nobody computed. Shares are counted, since slices hold them.
 class Outputs final : public BatchResult {
  public:
-  Outputs(const Signature& signature, bool plentiful)
+  Outputs(const Signature& signature, bool may_hold_slot)
       : signature_(signature),
-        plentiful_(plentiful),
+        may_hold_slot_(may_hold_slot),
         bytes_(4 * kMaxBatch *
                static_cast<size_t>(signature.outputs[0].dims[0])) {}
   ~Outputs() override = default;
 
   const Signature& signature() const override { return signature_; }
   std::span<const std::byte> output(int /*k*/) const override { return bytes_; }
-  bool plentiful() const override { return plentiful_; }
+  bool may_hold_slot() const override { return may_hold_slot_; }
 
  protected:
   void Ref() override { ++shares_; }
@@ -107,15 +107,15 @@ class Outputs final : public BatchResult {
 
  private:
   const Signature signature_;
-  const bool plentiful_;
+  const bool may_hold_slot_;
   const std::vector<std::byte> bytes_;
   int shares_ = 0;
 };
 
-// By reference to the slot if `plentiful`, else by one copy.
-void Encode(benchmark::State& state, bool plentiful) {
+// By reference to the slot if `may_hold_slot`, else by one copy.
+void Encode(benchmark::State& state, bool may_hold_slot) {
   const auto model = MakeModel(state.range(0));
-  Outputs outputs(model->signature(), plentiful);
+  Outputs outputs(model->signature(), may_hold_slot);
   const BatchOutput rows(&outputs, 3, 1);
   const DecodedRequest::Output wanted;
   const ReplyHeader header{*model, "", {&wanted, 1}, size_t{1} << 30};

@@ -37,8 +37,8 @@ struct Decoded {
 
   void Run(const ModelHandle& model) {
     task.arrival = absl::FromUnixSeconds(1000);
-    status = ParseInferRequest(pieces.spans(), &request);
-    if (status.ok()) status = DecodeRequest(request, *model, &decoded, &task);
+    status = ParseInferRequest(pieces.spans(), request);
+    if (status.ok()) status = DecodeRequest(request, *model, decoded, task);
   }
 
   Pieces pieces;
@@ -102,7 +102,7 @@ inference::InferParameter& Parameter(ModelInferRequest& r, const char* key) {
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
 
-std::vector<BadCase> BadRequests() {
+std::vector<BadCase> BadNamesAndTypes() {
   return {
       {"unknown_input",
        [](auto& r) { r.mutable_inputs(0)->set_name("nope"); },
@@ -138,6 +138,11 @@ std::vector<BadCase> BadRequests() {
        [](auto& r) { r.mutable_inputs(0)->set_datatype("int32"); },
        kInvalid,
        {"unexpected datatype 'int32'", "expected INT32"}},
+  };
+}
+
+std::vector<BadCase> BadShapes() {
+  return {
       {"wrong_dim",
        [](auto& r) { r.mutable_inputs(0)->set_shape(1, 17); },
        kInvalid,
@@ -173,6 +178,11 @@ std::vector<BadCase> BadRequests() {
        [](auto& r) { r.mutable_inputs(1)->set_shape(0, 2); },
        kInvalid,
        {"unequal batch-size", "1 of input 'INPUT0'", "2 of input 'INPUT1'"}},
+  };
+}
+
+std::vector<BadCase> BadData() {
+  return {
       {"too_few_bytes",
        [](auto& r) { r.mutable_raw_input_contents(0)->pop_back(); },
        kInvalid,
@@ -204,15 +214,20 @@ std::vector<BadCase> BadRequests() {
        [](auto& r) { r.add_raw_input_contents("x"); },
        kInvalid,
        {"expected 2 raw_input_contents", "got 3"}},
+  };
+}
+
+std::vector<BadCase> BadParameters() {
+  return {
       {"timeout_as_string",
        [](auto& r) { Parameter(r, "timeout").set_string_param("1"); },
        kInvalid,
-       {"invalid value type for parameter 'timeout'", "int64_param",
-        "string_param"}},
+       {"model 'simple': invalid value type for parameter 'timeout'",
+        "int64_param", "string_param"}},
       {"reserved_key",
        [](auto& r) { Parameter(r, "triton_x").set_bool_param(true); },
        kInvalid,
-       {"'triton_x'", "reserved"}},
+       {"model 'simple': ", "'triton_x'", "reserved"}},
       {"shared_memory_input",
        [](auto& r) {
          (*r.mutable_inputs(0)->mutable_parameters())["shared_memory_region"]
@@ -244,9 +259,18 @@ TEST_P(BadRequestTest, IsRefusedInWordsThatSayWhy) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, BadRequestTest,
-                         ::testing::ValuesIn(BadRequests()),
-                         [](const auto& test) { return test.param.name; });
+std::string NameOf(const ::testing::TestParamInfo<BadCase>& test) {
+  return test.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(NamesAndTypes, BadRequestTest,
+                         ::testing::ValuesIn(BadNamesAndTypes()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Shapes, BadRequestTest,
+                         ::testing::ValuesIn(BadShapes()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Data, BadRequestTest, ::testing::ValuesIn(BadData()),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Parameters, BadRequestTest,
+                         ::testing::ValuesIn(BadParameters()), NameOf);
 
 ModelInferRequest OneInput(const std::string& datatype,
                            const std::vector<int64_t>& shape,
@@ -386,43 +410,17 @@ TEST(DecodeTest, ClassificationOfStringsIsRefused) {
       StatusIs(kInvalid, HasSubstr("BYTES")));
 }
 
-TEST(DecodeTest, TheQueueLimitIsTheEarlierOfTimeoutAndDefault) {
-  ModelConfig config;
+TEST(DecodeTest, TheQueueLimitIsTheRequestsTimeoutAlone) {
+  ModelConfig config;  // its default is the queue's business
   config.batch.default_queue.default_timeout = absl::Milliseconds(5);
   const ModelHandle model = MakeModel("simple", SimpleSignature(), config);
   ModelInferRequest message = SimpleRequest();
-  const absl::Time arrival = absl::FromUnixSeconds(1000);
-  EXPECT_EQ(Decoded(message, model).task.queue_limit,
-            arrival + absl::Milliseconds(5));
-  Parameter(message, "timeout").set_int64_param(2000);
-  const Decoded sooner(message, model);
-  EXPECT_EQ(sooner.task.queue_limit, arrival + absl::Milliseconds(2));
-  EXPECT_EQ(sooner.task.timeout_us, 2000);
+  EXPECT_EQ(Decoded(message, model).task.queue_limit, absl::InfiniteFuture());
   Parameter(message, "timeout").set_int64_param(9000);
-  EXPECT_EQ(Decoded(message, model).task.queue_limit,
-            arrival + absl::Milliseconds(5));
-  EXPECT_EQ(
-      Decoded(message, MakeModel("simple", SimpleSignature())).task.queue_limit,
-      arrival + absl::Milliseconds(9));
-}
-
-TEST(DecodeTest, APrioritysOwnPolicyGivesItsDefaultTimeout) {
-  ModelConfig config;
-  config.batch.priority_levels = 2;
-  config.batch.default_priority = 2;
-  config.batch.priority_queues[1].default_timeout = absl::Milliseconds(1);
-  config.batch.priority_queues[2].default_timeout = absl::Milliseconds(7);
-  const ModelHandle model = MakeModel("simple", SimpleSignature(), config);
-  ModelInferRequest message = SimpleRequest();
-  const absl::Time arrival = absl::FromUnixSeconds(1000);
-  EXPECT_EQ(Decoded(message, model).task.queue_limit,
-            arrival + absl::Milliseconds(7));
-  Parameter(message, "priority").set_uint64_param(1);
-  EXPECT_EQ(Decoded(message, model).task.queue_limit,
-            arrival + absl::Milliseconds(1));
-  Parameter(message, "priority").set_uint64_param(99);  // the default
-  EXPECT_EQ(Decoded(message, model).task.queue_limit,
-            arrival + absl::Milliseconds(7));
+  const Decoded decoded(message, model);
+  EXPECT_EQ(decoded.task.queue_limit,
+            absl::FromUnixSeconds(1000) + absl::Milliseconds(9));
+  EXPECT_EQ(decoded.task.timeout_us, 9000);
 }
 
 TEST(DecodeTest, AnSloShortensTheDeadline) {

@@ -69,7 +69,7 @@ void Check(const InferRequest& request) {
 TEST(InferRequestTest, ParsesWhatProtobufWrites) {
   const Pieces pieces(Everything().SerializeAsString());
   InferRequest request;
-  ASSERT_THAT(ParseInferRequest(pieces.spans(), &request), IsOk());
+  ASSERT_THAT(ParseInferRequest(pieces.spans(), request), IsOk());
   Check(request);
 }
 
@@ -79,7 +79,7 @@ TEST(InferRequestTest, ParsesTheSameHoweverTheMessageIsCut) {
   for (int i = 0; i < 300; ++i) {
     const Pieces pieces(bytes, random);
     InferRequest request;
-    ASSERT_THAT(ParseInferRequest(pieces.spans(), &request), IsOk());
+    ASSERT_THAT(ParseInferRequest(pieces.spans(), request), IsOk());
     Check(request);
   }
 }
@@ -92,7 +92,7 @@ TEST(InferRequestTest, SkipsUnknownFieldsAndTakesTheLastOfAScalar) {
   bytes += "\x0a\x05other";  // model_name again
   const Pieces pieces(bytes);
   InferRequest request;
-  ASSERT_THAT(ParseInferRequest(pieces.spans(), &request), IsOk());
+  ASSERT_THAT(ParseInferRequest(pieces.spans(), request), IsOk());
   EXPECT_EQ(request.model_name, "other");
 }
 
@@ -101,7 +101,7 @@ TEST(InferRequestTest, AcceptsShapesThatAreNotPacked) {
   const Pieces pieces(absl::StrCat(
       "\x2a", std::string(1, static_cast<char>(input.size())), input));
   InferRequest request;
-  ASSERT_THAT(ParseInferRequest(pieces.spans(), &request), IsOk());
+  ASSERT_THAT(ParseInferRequest(pieces.spans(), request), IsOk());
   EXPECT_THAT(request.inputs.at(0).shape, ElementsAre(2, 3));
 }
 
@@ -111,7 +111,7 @@ TEST(InferRequestTest, EveryCutOffMessageIsRefusedOrShorter) {
   for (size_t length = 0; length < bytes.size(); ++length) {
     const Pieces pieces(bytes.substr(0, length));
     InferRequest request;
-    const absl::Status status = ParseInferRequest(pieces.spans(), &request);
+    const absl::Status status = ParseInferRequest(pieces.spans(), request);
     if (status.ok()) continue;  // it ends between two fields
     ++refused;
     EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
@@ -131,7 +131,7 @@ TEST(InferRequestTest, GarbageIsRefusedAndNeverRead) {
     }
     const Pieces pieces(bytes, random);
     InferRequest request;
-    const absl::Status status = ParseInferRequest(pieces.spans(), &request);
+    const absl::Status status = ParseInferRequest(pieces.spans(), request);
     if (!status.ok()) {
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr("not a ModelInferRequest"));
@@ -147,7 +147,7 @@ TEST(InferRequestTest, TextMustBeUtf8) {
     const Pieces pieces(absl::StrCat(
         "\x0a", std::string(1, static_cast<char>(name.size())), name));
     InferRequest request;
-    EXPECT_THAT(ParseInferRequest(pieces.spans(), &request),
+    EXPECT_THAT(ParseInferRequest(pieces.spans(), request),
                 StatusIs(absl::StatusCode::kInternal));
   }
 }

@@ -7,7 +7,7 @@
 namespace reprise::testing {
 namespace {
 
-class Counting final : public Repliable {
+class Counting final : public PendingReply {
  public:
   explicit Counting(std::atomic<int>* count) : count_(count) {}
   void Reply() override { ++*count_; }

@@ -24,12 +24,12 @@ absl::StatusOr<std::string> Read(DType dtype, int64_t count, const Fill& fill,
   const Pieces pieces = seed == 0 ? Pieces(message.SerializeAsString())
                                   : Pieces(message.SerializeAsString(), random);
   InferRequest request;
-  absl::Status status = ParseInferRequest(pieces.spans(), &request);
+  absl::Status status = ParseInferRequest(pieces.spans(), request);
   if (!status.ok()) return status;
   std::forward_list<std::string> scratch;
   TypedElements elements;
-  status = ReadTypedContents(request, request.inputs[0], dtype, count, scratch,
-                             &elements);
+  status = ReadTypedContents({request, request.inputs[0], dtype, count},
+                             scratch, elements);
   if (!status.ok()) return status;
   std::string out(reinterpret_cast<const char*>(elements.bytes.data()),
                   elements.bytes.size());

@@ -16,7 +16,7 @@ TEST(WireReaderTest, ReadsAVarintThatLiesInManyPieces) {
     const Pieces pieces(bytes, random);
     WireReader reader(pieces.spans());
     uint64_t value = 0;
-    ASSERT_TRUE(reader.ReadVarint(&value));
+    ASSERT_TRUE(reader.ReadVarint(value));
     EXPECT_EQ(value, UINT64_MAX);
     EXPECT_TRUE(reader.done());
   }
@@ -28,7 +28,7 @@ TEST(WireReaderTest, RefusesAVarintWithoutEnd) {
     const Pieces pieces(bytes);
     WireReader reader(pieces.spans());
     uint64_t value = 0;
-    EXPECT_FALSE(reader.ReadVarint(&value)) << bytes.size();
+    EXPECT_FALSE(reader.ReadVarint(value)) << bytes.size();
   }
 }
 
@@ -38,15 +38,15 @@ TEST(WireReaderTest, RefusesALengthPastTheEndOrTheLimit) {
                   "abcd"));
   WireReader reader(pieces.spans());
   size_t length = 0;
-  EXPECT_FALSE(reader.ReadLength(&length));
+  EXPECT_FALSE(reader.ReadLength(length));
 
   const Pieces nested(
       std::string("\x03"
                   "abcd"));
   WireReader confined(nested.spans());
   size_t outer = 0;
-  ASSERT_TRUE(confined.Enter(3, &outer));
-  EXPECT_FALSE(confined.ReadLength(&length));
+  ASSERT_TRUE(confined.Enter(3, outer));
+  EXPECT_FALSE(confined.ReadLength(length));
 }
 
 TEST(WireReaderTest, BorrowsTextOfOnePieceAndCopiesTextOfTwo) {
@@ -57,7 +57,7 @@ TEST(WireReaderTest, BorrowsTextOfOnePieceAndCopiesTextOfTwo) {
   absl::string_view text;
   const Pieces one(whole);
   WireReader reader(one.spans());
-  ASSERT_TRUE(reader.ReadText(scratch, &text));
+  ASSERT_TRUE(reader.ReadText(scratch, text));
   EXPECT_EQ(text, "text");
   EXPECT_TRUE(scratch.empty());
 
@@ -65,7 +65,7 @@ TEST(WireReaderTest, BorrowsTextOfOnePieceAndCopiesTextOfTwo) {
   const std::byte second[] = {std::byte{'e'}, std::byte{'x'}, std::byte{'t'}};
   const WireReader::Piece two[] = {first, second};
   WireReader cut(two);
-  ASSERT_TRUE(cut.ReadText(scratch, &text));
+  ASSERT_TRUE(cut.ReadText(scratch, text));
   EXPECT_EQ(text, "text");
   EXPECT_FALSE(scratch.empty());
 }
@@ -76,7 +76,7 @@ TEST(WireReaderTest, GivesTensorsAsTheyLie) {
   const WireReader::Piece two[] = {first, {}, second};
   WireReader reader(two);
   InputRows rows;
-  ASSERT_TRUE(reader.ReadPieces(&rows));
+  ASSERT_TRUE(reader.ReadPieces(rows));
   EXPECT_EQ(rows.bytes, 3);
   ASSERT_EQ(rows.pieces.size(), 2u);
   EXPECT_EQ(rows.pieces[0].data(), &first[1]);
@@ -91,7 +91,7 @@ TEST(WireReaderTest, RefusesGroupsAndFieldZero) {
     WireReader reader(pieces.spans());
     uint32_t field = 0;
     WireType type{};
-    EXPECT_FALSE(reader.ReadTag(&field, &type) && reader.SkipValue(type))
+    EXPECT_FALSE(reader.ReadTag(field, type) && reader.SkipValue(type))
         << static_cast<int>(tag);
   }
 }
