@@ -1,12 +1,14 @@
 #include "runtime/model/registry.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
+#include "runtime/base/status.h"
 
 namespace reprise {
 namespace {
@@ -14,6 +16,19 @@ namespace {
 absl::Status UnknownModel(absl::string_view name) {
   return absl::NotFoundError(
       absl::StrCat("unknown model '", name, "': the server does not have it"));
+}
+
+absl::Status NotReady(absl::string_view name, int64_t version,
+                      VersionState state, absl::string_view reason) {
+  return absl::UnavailableError(absl::StrCat(
+      "version ", version, " of model '", name, "' is not at ready state: ",
+      StateName(state), reason.empty() ? "" : ", ", reason));
+}
+
+absl::Status NoneReady(absl::string_view name, bool loading) {
+  return absl::NotFoundError(
+      absl::StrCat("model '", name, "' has no available versions",
+                   loading ? " yet: it is loading" : ""));
 }
 
 // Nothing for "".
@@ -32,38 +47,49 @@ absl::StatusOr<std::optional<int64_t>> ParseVersion(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<ModelHandle> Registry::Acquire(absl::string_view name,
-                                              absl::string_view version) const {
+bool ModelRegistry::IsLoading(const Versions& versions) {
+  return std::any_of(versions.begin(), versions.end(), [](const auto& entry) {
+    return entry.second.state == VersionState::kLoading;
+  });
+}
+
+absl::StatusOr<ModelHandle> ModelRegistry::Acquire(
+    absl::string_view name, absl::string_view version) const {
   const auto wanted = ParseVersion(version);
   absl::MutexLock lock(&mu_);
   const auto model = models_.find(name);
   if (model == models_.end()) return UnknownModel(name);
-  if (!wanted.ok()) return wanted.status();
+  if (!wanted.ok()) {
+    return Annotate(wanted.status(), absl::StrCat("model '", name, "'"));
+  }
   const Versions& versions = model->second;
   if (!wanted->has_value()) {
     for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
       if (it->second.handle != nullptr) return it->second.handle;
     }
-    return absl::NotFoundError(
-        absl::StrCat("model '", name, "' has no available versions"));
+    return NoneReady(name, IsLoading(versions));
   }
   const auto it = versions.find(**wanted);
   if (it == versions.end() || **wanted == 0) {
+    // Which versions it has is not known yet.
+    if (const auto whole = versions.find(0);
+        whole != versions.end() &&
+        whole->second.state == VersionState::kLoading) {
+      return NotReady(name, **wanted, VersionState::kLoading, "");
+    }
     return absl::NotFoundError(absl::StrCat("version ", version, " of model '",
                                             name, "' is not found"));
   }
   if (it->second.handle == nullptr) {
-    return absl::UnavailableError(
-        absl::StrCat("version ", version, " of model '", name,
-                     "' is not at ready state: ", StateName(it->second.state),
-                     it->second.reason.empty() ? "" : ", ", it->second.reason));
+    return NotReady(name, **wanted, it->second.state, it->second.reason);
   }
   return it->second.handle;
 }
 
-absl::StatusOr<std::vector<ModelHandle>> Registry::List(
+absl::StatusOr<std::vector<ModelHandle>> ModelRegistry::List(
     absl::string_view name, absl::string_view version) const {
   std::vector<ModelHandle> handles;
+  bool loading = false;  // the model `name`
   if (!name.empty() && !version.empty()) {
     auto handle = Acquire(name, version);
     if (!handle.ok()) return handle.status();
@@ -75,15 +101,13 @@ absl::StatusOr<std::vector<ModelHandle>> Registry::List(
     if (!name.empty() && !models_.contains(name)) return UnknownModel(name);
     for (const auto& [model, versions] : models_) {
       if (!name.empty() && model != name) continue;
+      loading = IsLoading(versions);
       for (const auto& [unused, entry] : versions) {
         if (entry.handle != nullptr) handles.push_back(entry.handle);
       }
     }
   }
-  if (!name.empty() && handles.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("model '", name, "' has no available versions"));
-  }
+  if (!name.empty() && handles.empty()) return NoneReady(name, loading);
   std::sort(handles.begin(), handles.end(),
             [](const ModelHandle& a, const ModelHandle& b) {
               return std::make_pair(a->name(), a->version()) <
@@ -92,14 +116,12 @@ absl::StatusOr<std::vector<ModelHandle>> Registry::List(
   return handles;
 }
 
-std::vector<IndexEntry> Registry::Index() const {
+std::vector<IndexEntry> ModelRegistry::Index() const {
   std::vector<IndexEntry> index;
   {
     absl::MutexLock lock(&mu_);
     for (const auto& [name, versions] : models_) {
       for (const auto& [version, entry] : versions) {
-        // The state of the model as a whole shows where no version has one.
-        if (version == 0 && versions.size() > 1) continue;
         index.push_back({name, version == 0 ? "" : std::to_string(version),
                          entry.state, entry.reason});
       }
@@ -112,7 +134,17 @@ std::vector<IndexEntry> Registry::Index() const {
   return index;
 }
 
-void Registry::Publish(ModelHandle handle) {
+void ModelRegistry::Expect(absl::string_view name) {
+  {
+    absl::MutexLock lock(&mu_);
+    Versions& versions = models_[std::string(name)];
+    if (!versions.empty() && versions.rbegin()->first != 0) return;
+    versions[0] = {.state = VersionState::kLoading, .reason = {}, .handle = {}};
+  }
+  Notify();
+}
+
+void ModelRegistry::Publish(ModelHandle handle) {
   ModelHandle replaced;  // dropped without the lock
   {
     absl::MutexLock lock(&mu_);
@@ -128,13 +160,15 @@ void Registry::Publish(ModelHandle handle) {
   Notify();
 }
 
-void Registry::SetState(absl::string_view name, int64_t version,
-                        VersionState state, absl::string_view reason) {
+void ModelRegistry::SetState(absl::string_view name, int64_t version,
+                             VersionState state, absl::string_view reason) {
   ModelHandle withdrawn;  // dropped without the lock
   VersionState from = state;
   {
     absl::MutexLock lock(&mu_);
-    Version& entry = models_[std::string(name)][version];
+    Versions& versions = models_[std::string(name)];
+    if (version != 0) versions.erase(0);
+    Version& entry = versions[version];
     from = entry.state;
     if (state != VersionState::kReady) withdrawn = std::move(entry.handle);
     entry.state = state;
@@ -149,7 +183,7 @@ void Registry::SetState(absl::string_view name, int64_t version,
   Notify();
 }
 
-void Registry::Remove(absl::string_view name, int64_t version) {
+void ModelRegistry::Remove(absl::string_view name, int64_t version) {
   Versions removed;  // dropped without the lock
   {
     absl::MutexLock lock(&mu_);
@@ -167,18 +201,35 @@ void Registry::Remove(absl::string_view name, int64_t version) {
   Notify();
 }
 
-void Registry::AddListener(std::function<void()> listener) {
+ModelRegistry::Subscription ModelRegistry::AddListener(
+    std::function<void()> listener) {
   absl::MutexLock lock(&mu_);
-  listeners_.push_back(std::move(listener));
+  listeners_.push_back({.call = std::move(listener)});
+  return {*this, std::prev(listeners_.end())};
 }
 
-void Registry::Notify() const {
-  std::vector<std::function<void()>> listeners;
+void ModelRegistry::Unsubscribe(Listeners::iterator listener) {
+  Listeners removed;  // dropped without the lock
+  absl::MutexLock lock(&mu_);
+  removed.splice(removed.end(), listeners_, listener);
+  const auto idle = [&] { return listener->running == 0; };
+  mu_.Await(absl::Condition(&idle));
+}
+
+void ModelRegistry::Notify() {
+  std::vector<Listener*> called;
   {
     absl::MutexLock lock(&mu_);
-    listeners = listeners_;
+    for (Listener& listener : listeners_) {
+      ++listener.running;
+      called.push_back(&listener);
+    }
   }
-  for (const auto& listener : listeners) listener();
+  for (Listener* listener : called) {
+    listener->call();
+    absl::MutexLock lock(&mu_);
+    --listener->running;
+  }
 }
 
 }  // namespace reprise

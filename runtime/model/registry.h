@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,8 +29,33 @@ struct IndexEntry {
 };
 
 // Threads: any. Acquire is on the path of every request: one short lock.
-class Registry {
+class ModelRegistry {
+ private:
+  struct Listener {
+    std::function<void()> call;
+    int running = 0;  // calls of it; guarded by the registry's mutex
+  };
+  using Listeners = std::list<Listener>;
+
  public:
+  // A listener, for as long as this lives. Its end waits for calls of the
+  // listener that are under way, so it may not come from one. The registry must
+  // outlive it.
+  class [[nodiscard]] Subscription {
+   public:
+    Subscription(const Subscription&) = delete;
+    Subscription& operator=(const Subscription&) = delete;
+    ~Subscription() { registry_.Unsubscribe(listener_); }
+
+   private:
+    friend class ModelRegistry;
+    Subscription(ModelRegistry& registry, Listeners::iterator listener)
+        : registry_(registry), listener_(listener) {}
+
+    ModelRegistry& registry_;
+    const Listeners::iterator listener_;
+  };
+
   // The handle of a ready version; `version` "" means the highest ready one.
   // INVALID_ARGUMENT: `version` is neither empty nor a decimal number >= 1
   // without leading zeros. NOT_FOUND: unknown model or version, or "" and no
@@ -46,21 +72,27 @@ class Registry {
 
   std::vector<IndexEntry> Index() const ABSL_LOCKS_EXCLUDED(mu_);
 
+  // A model that is about to be loaded is known from now on: LOADING as a
+  // whole, unless versions of it are known already.
+  void Expect(absl::string_view name) ABSL_LOCKS_EXCLUDED(mu_);
+
   // Makes `handle` what its name and version stand for, in state kReady; the
   // version that it replaces drains as its handles go.
   void Publish(ModelHandle handle) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Records a state change of a version (0: of the model as a whole). A move
-  // away from kReady withdraws the handle.
+  // Records a state change of a version (0: of the model as a whole, which
+  // holds until one of a version is recorded). A move away from kReady
+  // withdraws the handle.
   void SetState(absl::string_view name, int64_t version, VersionState state,
                 absl::string_view reason) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Forgets a version, or the whole model with version 0.
   void Remove(absl::string_view name, int64_t version) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Called after every change, without a lock held, on the thread that made
-  // it. Listeners are added before the first change and never removed.
-  void AddListener(std::function<void()> listener) ABSL_LOCKS_EXCLUDED(mu_);
+  // Calls `listener` after every change, without a lock held, on the thread
+  // that made it, for as long as the subscription lives.
+  Subscription AddListener(std::function<void()> listener)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Version {
@@ -70,11 +102,13 @@ class Registry {
   };
   using Versions = std::map<int64_t, Version>;
 
-  void Notify() const ABSL_LOCKS_EXCLUDED(mu_);
+  static bool IsLoading(const Versions& versions);
+  void Notify() ABSL_LOCKS_EXCLUDED(mu_);
+  void Unsubscribe(Listeners::iterator listener) ABSL_LOCKS_EXCLUDED(mu_);
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<std::string, Versions> models_ ABSL_GUARDED_BY(mu_);
-  std::vector<std::function<void()>> listeners_ ABSL_GUARDED_BY(mu_);
+  Listeners listeners_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace reprise

@@ -25,21 +25,6 @@ std::vector<std::string> ListedServices() {
 
 }  // namespace
 
-// The registry keeps its listeners for ever; this one outlives the front.
-struct GrpcFront::Relay {
-  absl::Mutex mu;
-  HealthMonitor* monitor ABSL_GUARDED_BY(mu) = nullptr;
-
-  void Set(HealthMonitor* to) ABSL_LOCKS_EXCLUDED(mu) {
-    absl::MutexLock lock(&mu);
-    monitor = to;
-  }
-  void Wake() ABSL_LOCKS_EXCLUDED(mu) {
-    absl::MutexLock lock(&mu);
-    if (monitor != nullptr) monitor->Wake();
-  }
-};
-
 absl::StatusOr<std::unique_ptr<GrpcFront>> GrpcFront::Create(
     const GrpcOptions& options, const FrontDeps& deps) {
   auto front = absl::WrapUnique(new GrpcFront(options, deps));
@@ -67,7 +52,7 @@ GrpcFront::GrpcFront(const GrpcOptions& options, const FrontDeps& deps)
       workers_("rpc", 1),
       loaders_("load-rpc", options.load_threads),
       monitor_(health_, deps.clock),
-      relay_(std::make_shared<Relay>()),
+      changes_(deps.registry.AddListener([this] { monitor_.Wake(); })),
       reflection_("grpc.reflection.v1", ListedServices()),
       old_reflection_("grpc.reflection.v1alpha", ListedServices()),
       infer_{.request_call = nullptr,
@@ -79,15 +64,9 @@ GrpcFront::GrpcFront(const GrpcOptions& options, const FrontDeps& deps)
              .slow_log = slow_log_,
              .max_reply_bytes = static_cast<size_t>(options.max_message_bytes),
              .unavailable_when_full = options.unavailable_when_full},
-      manager_(deps.manager) {
-  relay_->Set(&monitor_);
-  deps.registry.AddListener([relay = relay_] { relay->Wake(); });
-}
+      manager_(deps.manager) {}
 
-GrpcFront::~GrpcFront() {
-  Shutdown(clock_.Now());
-  relay_->Set(nullptr);
-}
+GrpcFront::~GrpcFront() { Shutdown(clock_.Now()); }
 
 absl::Status GrpcFront::Listen(const GrpcOptions& options) {
   REPRISE_ASSIGN_OR_RETURN(credentials_, MakeCredentials(options.tls, clock_));
@@ -167,7 +146,7 @@ void GrpcFront::StartDraining() {
 
 void GrpcFront::StopAccepting() {
   monitor_.Close();
-  reprise::StopAccepting(*server_, kGoawayGrace);
+  reprise::StopAccepting(*server_, clock_, kGoawayGrace);
 }
 
 void GrpcFront::Shutdown(absl::Time deadline) {

@@ -34,7 +34,7 @@ namespace reprise {
 
 // All must outlive the front.
 struct FrontDeps {
-  Registry& registry;
+  ModelRegistry& registry;
   ModelManager& manager;
   Clock& clock;
   prometheus::Registry& metrics;
@@ -70,8 +70,6 @@ class GrpcFront {
   void Shutdown(absl::Time deadline);
 
  private:
-  // Tells the monitor about changes of models for as long as there is one.
-  struct Relay;
   // What the streams, and the calls that are not served, need of the front.
   struct Streams {
     WatchContext watch;
@@ -100,7 +98,7 @@ class GrpcFront {
   WorkThreads workers_;
   WorkThreads loaders_;
   HealthMonitor monitor_;
-  const std::shared_ptr<Relay> relay_;
+  const ModelRegistry::Subscription changes_;  // each wakes the monitor
 
   InferenceService inference_;
   grpc::health::v1::Health::AsyncService health_service_;

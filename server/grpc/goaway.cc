@@ -8,7 +8,6 @@
 #include "absl/synchronization/notification.h"
 #include "grpc/support/time.h"
 #include "grpcpp/alarm.h"
-#include "runtime/base/clock.h"
 
 namespace reprise {
 namespace {
@@ -29,17 +28,17 @@ struct ServerInternals {
 };
 
 template <typename Function>
-void LookUp(SymbolFinder find, const char* name, Function* function) {
-  *function = reinterpret_cast<Function>(find(name));
+void LookUp(SymbolFinder find, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(find(name));
 }
 
 ServerInternals FindInternals(SymbolFinder find) {
   ServerInternals internals;
   LookUp(find, "_ZN9grpc_core6Server13StopListeningEv",
-         &internals.stop_listening);
-  LookUp(find, "_ZN9grpc_core6Server11SendGoawaysEv", &internals.send_goaways);
+         internals.stop_listening);
+  LookUp(find, "_ZN9grpc_core6Server11SendGoawaysEv", internals.send_goaways);
   LookUp(find, "_ZN9grpc_core6Server18HasOpenConnectionsEv",
-         &internals.has_open_connections);
+         internals.has_open_connections);
   return internals;
 }
 
@@ -51,7 +50,7 @@ bool CanStopAccepting(SymbolFinder find) {
   return FindInternals(find).complete();
 }
 
-bool StopAccepting(grpc::Server& server, absl::Duration grace) {
+bool StopAccepting(grpc::Server& server, Clock& clock, absl::Duration grace) {
   const ServerInternals internals = FindInternals(FindSymbol);
   if (!internals.complete()) return false;
   // The library's Server is what the C interface calls a grpc_server.
@@ -69,7 +68,6 @@ bool StopAccepting(grpc::Server& server, absl::Duration grace) {
 
   absl::Mutex mu;
   absl::MutexLock lock(&mu);
-  Clock& clock = RealClock::Get();
   const absl::Time until = clock.Now() + grace;
   const auto closed = [&] { return !internals.has_open_connections(core); };
   while (!closed() && clock.Now() < until) {

@@ -3,6 +3,7 @@
 
 #include "absl/time/time.h"
 #include "grpcpp/server.h"
+#include "runtime/base/clock.h"
 
 namespace reprise {
 
@@ -14,7 +15,7 @@ namespace reprise {
 //
 // gRPC 1.51 has the functions, but not in its public headers; false, and
 // nothing is done, where the library that is loaded lacks them. Blocks.
-bool StopAccepting(grpc::Server& server, absl::Duration grace);
+bool StopAccepting(grpc::Server& server, Clock& clock, absl::Duration grace);
 
 // The address of a function of the process; null if there is none.
 using SymbolFinder = void* (*)(const char* name);

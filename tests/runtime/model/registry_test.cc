@@ -1,11 +1,14 @@
 #include "runtime/model/registry.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/thread.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise {
@@ -13,6 +16,7 @@ namespace {
 
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -25,7 +29,7 @@ ModelHandle MakeModel(uint64_t uid, const std::string& name, int64_t version) {
                                               Signature{});
 }
 
-std::vector<std::string> Lines(const Registry& registry) {
+std::vector<std::string> Lines(const ModelRegistry& registry) {
   std::vector<std::string> lines;
   for (const IndexEntry& entry : registry.Index()) {
     lines.push_back(entry.name + "/" + entry.version + " " +
@@ -36,7 +40,7 @@ std::vector<std::string> Lines(const Registry& registry) {
 }
 
 TEST(RegistryTest, AnEmptyVersionIsTheHighestReadyOne) {
-  Registry registry;
+  ModelRegistry registry;
   registry.Publish(MakeModel(1, "a", 2));
   registry.Publish(MakeModel(2, "a", 10));
   EXPECT_EQ((*registry.Acquire("a", ""))->version(), 10);
@@ -46,7 +50,7 @@ TEST(RegistryTest, AnEmptyVersionIsTheHighestReadyOne) {
 }
 
 TEST(RegistryTest, SaysWhyThereIsNoHandle) {
-  Registry registry;
+  ModelRegistry registry;
   registry.Publish(MakeModel(1, "a", 1));
   registry.SetState("a", 2, VersionState::kLoading, "");
   registry.SetState("b", 1, VersionState::kLoading, "");
@@ -64,18 +68,19 @@ TEST(RegistryTest, SaysWhyThereIsNoHandle) {
 }
 
 TEST(RegistryTest, AVersionIsADecimalNumberAboveZero) {
-  Registry registry;
+  ModelRegistry registry;
   registry.Publish(MakeModel(1, "a", 1));
   for (const char* text : {"1abc", " 1", "01", "-1", "0", "abc", "+1", "1 ",
                            "99999999999999999999999"}) {
     EXPECT_THAT(registry.Acquire("a", text),
-                StatusIs(kInvalid, HasSubstr("must be an integer > 0")))
+                StatusIs(kInvalid, AllOf(HasSubstr("model 'a': "),
+                                         HasSubstr("must be an integer > 0"))))
         << text;
   }
 }
 
 TEST(RegistryTest, ListsReadyVersionsInOrder) {
-  Registry registry;
+  ModelRegistry registry;
   registry.Publish(MakeModel(1, "b", 1));
   registry.Publish(MakeModel(2, "a", 10));
   registry.Publish(MakeModel(3, "a", 9));
@@ -97,7 +102,7 @@ TEST(RegistryTest, ListsReadyVersionsInOrder) {
 }
 
 TEST(RegistryTest, TheIndexHasALineAVersion) {
-  Registry registry;
+  ModelRegistry registry;
   EXPECT_THAT(Lines(registry), IsEmpty());
   registry.SetState("broken", 0, VersionState::kUnavailable, "line 2:1: x");
   registry.Publish(MakeModel(1, "a", 10));
@@ -115,8 +120,28 @@ TEST(RegistryTest, TheIndexHasALineAVersion) {
   EXPECT_THAT(registry.Acquire("a", "10"), StatusIs(kNotFound));
 }
 
+TEST(RegistryTest, AModelThatIsExpectedIsLoadingUntilAVersionIsKnown) {
+  ModelRegistry registry;
+  registry.Expect("a");
+  EXPECT_THAT(Lines(registry), ElementsAre("a/ LOADING"));
+  EXPECT_THAT(
+      registry.Acquire("a", "1"),
+      StatusIs(kUnavailable, HasSubstr("version 1 of model 'a' is not at ready "
+                                       "state: LOADING")));
+  EXPECT_THAT(registry.Acquire("a", ""),
+              StatusIs(kNotFound, HasSubstr("it is loading")));
+  EXPECT_THAT(registry.List("a", ""),
+              StatusIs(kNotFound, HasSubstr("it is loading")));
+  registry.SetState("a", 2, VersionState::kLoading, "");
+  EXPECT_THAT(Lines(registry), ElementsAre("a/2 LOADING"));
+  registry.SetState("a", 2, VersionState::kUnavailable, "broken");
+  EXPECT_THAT(registry.Acquire("a", "1"), StatusIs(kNotFound));
+  registry.Expect("a");
+  EXPECT_THAT(Lines(registry), ElementsAre("a/2 UNAVAILABLE broken"));
+}
+
 TEST(RegistryTest, AHandlePinsTheVersionThatIsReplaced) {
-  Registry registry;
+  ModelRegistry registry;
   ModelHandle first = MakeModel(1, "a", 1);
   const std::weak_ptr<const ModelVersion> watch = first;
   registry.Publish(std::move(first));
@@ -131,9 +156,9 @@ TEST(RegistryTest, AHandlePinsTheVersionThatIsReplaced) {
 }
 
 TEST(RegistryTest, HandlesAreDroppedAndListenersCalledWithoutTheLock) {
-  Registry registry;
+  ModelRegistry registry;
   int called = 0;
-  registry.AddListener([&] {
+  const auto subscription = registry.AddListener([&] {
     ++called;
     (void)registry.Index();  // would deadlock under the lock
   });
@@ -152,6 +177,39 @@ TEST(RegistryTest, HandlesAreDroppedAndListenersCalledWithoutTheLock) {
   registry.Publish(with_deleter(3));
   registry.Remove("a", 0);
   EXPECT_EQ(called, 6);
+}
+
+TEST(RegistryTest, AListenerWhoseSubscriptionHasEndedIsNotCalled) {
+  ModelRegistry registry;
+  int first = 0;
+  int second = 0;
+  const auto kept = registry.AddListener([&] { ++first; });
+  {
+    const auto ended = registry.AddListener([&] { ++second; });
+    registry.Publish(MakeModel(1, "a", 1));
+  }
+  registry.Remove("a", 0);
+  EXPECT_EQ(first, 2);
+  EXPECT_EQ(second, 1);
+}
+
+TEST(RegistryTest, TheEndOfASubscriptionWaitsForItsCall) {
+  ModelRegistry registry;
+  absl::Notification called;
+  absl::Notification go_on;
+  std::atomic<bool> returned{false};
+  Thread change;
+  {
+    const auto subscription = registry.AddListener([&] {
+      called.Notify();
+      go_on.WaitForNotification();
+      returned = true;
+    });
+    change = Thread("change", [&] { registry.Publish(MakeModel(1, "a", 1)); });
+    called.WaitForNotification();
+    go_on.Notify();
+  }
+  EXPECT_TRUE(returned);
 }
 
 }  // namespace

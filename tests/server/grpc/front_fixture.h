@@ -83,7 +83,7 @@ class FrontTest : public ::testing::Test {
   }
 
   prometheus::Registry metrics_;
-  Registry registry_;
+  ModelRegistry registry_;
   FakeModelManager manager_{registry_, RealClock::Get()};
   std::unique_ptr<GrpcFront> front_;
   std::shared_ptr<grpc::Channel> channel_;

@@ -7,6 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "runtime/base/thread.h"
 #include "tests/server/grpc/front_fixture.h"
+#include "tests/testing/fake_clock.h"
 
 namespace reprise::testing {
 namespace {
@@ -77,6 +78,29 @@ TEST_F(GoawayTest, UnderLoadNoCallIsCancelledWhenTheServerStops) {
     }
     front_.reset();
   }
+}
+
+TEST_F(GoawayTest, WhoeverStaysIsWaitedForAsLongAsTheGrace) {
+  FakeClock clock;
+  Start({}, clock);
+  manager_.Hold();
+  grpc::Status status;
+  Thread caller("caller", [&] { status = Infer(SimpleRequest()); });
+  manager_.AwaitHeld(1);
+  const absl::Time begin = clock.Now();
+  std::atomic<bool> stopped{false};
+  Thread stop("stop", [&] {
+    front_->StopAccepting();
+    stopped = true;
+  });
+  clock.AwaitDeadline(begin + absl::Milliseconds(10));
+  EXPECT_FALSE(stopped);
+  clock.Advance(absl::Milliseconds(500));
+  stop.Join();
+  manager_.Release();
+  caller.Join();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  front_.reset();  // before its clock
 }
 
 }  // namespace
