@@ -83,24 +83,24 @@ constexpr size_t kStartTime = 19;
 constexpr size_t kVirtualBytes = 20;
 constexpr size_t kResidentPages = 21;
 
-void AddStat(std::vector<MetricFamily>* out) {
+void AddStat(std::vector<MetricFamily>& out) {
   const std::vector<double> stat = StatFields();
   if (stat.size() <= kResidentPages) return;
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  out->push_back(
+  out.push_back(
       Make("process_cpu_seconds_total", "User and system CPU time, in seconds",
            MetricType::Counter, (stat[kUserTime] + stat[kSystemTime]) / ticks));
-  out->push_back(Make("process_resident_memory_bytes", "Resident memory",
-                      MetricType::Gauge, stat[kResidentPages] * page));
-  out->push_back(Make("process_virtual_memory_bytes", "Virtual memory",
-                      MetricType::Gauge, stat[kVirtualBytes]));
-  out->push_back(
+  out.push_back(Make("process_resident_memory_bytes", "Resident memory",
+                     MetricType::Gauge, stat[kResidentPages] * page));
+  out.push_back(Make("process_virtual_memory_bytes", "Virtual memory",
+                     MetricType::Gauge, stat[kVirtualBytes]));
+  out.push_back(
       Make("process_threads", "Threads", MetricType::Gauge, stat[kThreads]));
   if (const std::optional<double> boot = BootTime()) {
-    out->push_back(Make("process_start_time_seconds",
-                        "Start of the process, in seconds since the epoch",
-                        MetricType::Gauge, *boot + stat[kStartTime] / ticks));
+    out.push_back(Make("process_start_time_seconds",
+                       "Start of the process, in seconds since the epoch",
+                       MetricType::Gauge, *boot + stat[kStartTime] / ticks));
   }
 }
 
@@ -108,7 +108,7 @@ void AddStat(std::vector<MetricFamily>* out) {
 
 std::vector<MetricFamily> ProcessMetrics::Collect() const {
   std::vector<MetricFamily> out;
-  AddStat(&out);
+  AddStat(out);
   std::error_code error;
   double open = 0;
   for (std::filesystem::directory_iterator it("/proc/self/fd", error), end;

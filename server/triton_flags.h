@@ -14,10 +14,10 @@ namespace reprise {
 // answers, or protects something, is refused by name.
 struct TritonFlag {
   const char* name;     // without dashes
-  bool is_switch;       // a yes or no, as in Flag
+  bool is_switch;       // may stand alone, as in Flag
   const char* refusal;  // why it cannot be had; null: it changes nothing
-  // With a refusal: the value that asks for what is so anyway; null: there is
-  // none.
+  // With a refusal: the value that changes nothing here, and is accepted; null:
+  // every value is refused.
   const char* harmless;
 };
 

@@ -18,11 +18,6 @@
 namespace reprise {
 namespace {
 
-struct Counts {
-  int ok = 0;
-  int failed = 0;
-};
-
 std::string TensorText(const TensorSpec& spec) {
   std::vector<std::string> dims;
   for (size_t axis = 0; axis < spec.dims.size(); ++axis) {
@@ -53,72 +48,6 @@ std::string LadderText(const ImportedVersion& imported,
   return absl::StrJoin(rows, ",");
 }
 
-void WriteFailure(absl::string_view what, const absl::Status& status,
-                  Counts& counts, std::ostream& out) {
-  ++counts.failed;
-  out << "failed  " << what << "  " << status.message() << "\n";
-}
-
-// One version, from its file to the device and away again.
-absl::Status CheckVersion(const ModelSource& source, int64_t version,
-                          const ModelDefinition& definition,
-                          const LoaderOptions& options, Device& device,
-                          std::ostream& out) {
-  REPRISE_ASSIGN_OR_RETURN(
-      const ImportedVersion imported,
-      ImportVersion(source, version, definition, options, device.memory()));
-  REPRISE_ASSIGN_OR_RETURN(const PreparedVersion prepared,
-                           PrepareVersion(imported, device));
-  out << "ok      " << imported.text() << "  "
-      << TensorsText(imported.signature.inputs) << " -> "
-      << TensorsText(imported.signature.outputs)
-      << "  max_batch_size=" << imported.config.proto.max_batch_size()
-      << " ladder=" << LadderText(imported, prepared)
-      << " variants=" << prepared.variants.size() << "\n";
-  for (const std::string& warning : imported.warnings) {
-    out << "        warning: " << warning << "\n";
-  }
-  for (const std::string& note : imported.notes) {
-    out << "        note: " << note << "\n";
-  }
-  return absl::OkStatus();
-}
-
-void CheckVersions(const ModelSource& source,
-                   const std::vector<int64_t>& versions,
-                   const ModelDefinition& definition,
-                   const LoaderOptions& options, Device& device, Counts& counts,
-                   std::ostream& out) {
-  for (const int64_t version : versions) {
-    const absl::Status status =
-        CheckVersion(source, version, definition, options, device, out);
-    if (status.ok()) {
-      ++counts.ok;
-    } else {
-      WriteFailure(absl::StrCat(source.name, "/", version), status, counts,
-                   out);
-    }
-  }
-}
-
-void CheckModel(const ModelSource& source, const LoaderOptions& options,
-                Device& device, Counts& counts, std::ostream& out) {
-  const auto definition = ReadDefinition(source, std::nullopt, options);
-  if (!definition.ok()) {
-    return WriteFailure(source.name, definition.status(), counts, out);
-  }
-  const auto versions =
-      SelectVersions(source, definition->config.proto.version_policy());
-  if (!versions.ok()) {
-    WriteFailure(source.name, versions.status(), counts, out);
-  } else {
-    CheckVersions(source, *versions, *definition, options, device, counts, out);
-  }
-  for (const std::string& warning : definition->warnings) {
-    out << "        warning: " << warning << "\n";
-  }
-}
-
 absl::StatusOr<RepositoryScan> ScanAll(const ModelManagerOptions& options) {
   if (options.model_path.empty()) {
     return ScanRepositories(options.repositories);
@@ -131,32 +60,106 @@ absl::StatusOr<RepositoryScan> ScanAll(const ModelManagerOptions& options) {
   return scan;
 }
 
+// Checks one model after another, and says and counts what came of them.
+class Checker {
+ public:
+  Checker(const ModelManagerOptions& options, Device& device, std::ostream& out)
+      : loader_(MakeLoaderOptions(options,
+                                  /*gpus=*/device.gpu_index().has_value())),
+        device_(device),
+        out_(out) {}
+
+  void CheckAll(const RepositoryScan& scan) {
+    for (const auto& [name, source] : scan.models) CheckModel(source);
+    for (const auto& [name, status] : scan.unreadable) Fail(name, status);
+    for (const std::string& name : scan.ambiguous) {
+      Fail(name, absl::InvalidArgumentError(
+                     "it stands in more than one model repository"));
+    }
+  }
+
+  void Fail(absl::string_view what, const absl::Status& status) {
+    ++failed_;
+    out_ << "failed  " << what << "  " << status.message() << "\n";
+  }
+
+  // The last line; whether all is ok.
+  bool Finish() {
+    out_ << ok_ << " ok, " << failed_ << " failed\n";
+    return failed_ == 0;
+  }
+
+ private:
+  void CheckModel(const ModelSource& source) {
+    const auto definition = ReadDefinition(source, std::nullopt, loader_);
+    if (!definition.ok()) return Fail(source.name, definition.status());
+    const auto versions =
+        SelectVersions(source, definition->config.proto.version_policy());
+    if (versions.ok()) {
+      for (const int64_t version : *versions) {
+        CheckVersion(source, version, *definition);
+      }
+    } else {
+      Fail(source.name, versions.status());
+    }
+    WriteNotes("warning", definition->warnings);
+  }
+
+  void CheckVersion(const ModelSource& source, int64_t version,
+                    const ModelDefinition& definition) {
+    const absl::Status status = TryVersion(source, version, definition);
+    if (status.ok()) {
+      ++ok_;
+    } else {
+      Fail(absl::StrCat(source.name, "/", version), status);
+    }
+  }
+
+  // From its file to the device and away again.
+  absl::Status TryVersion(const ModelSource& source, int64_t version,
+                          const ModelDefinition& definition) {
+    REPRISE_ASSIGN_OR_RETURN(
+        const ImportedVersion imported,
+        ImportVersion(source, version, definition, loader_, device_.memory()));
+    REPRISE_ASSIGN_OR_RETURN(const PreparedVersion prepared,
+                             PrepareVersion(imported, device_));
+    out_ << "ok      " << imported.text() << "  "
+         << TensorsText(imported.signature.inputs) << " -> "
+         << TensorsText(imported.signature.outputs)
+         << "  max_batch_size=" << imported.config.proto.max_batch_size()
+         << " ladder=" << LadderText(imported, prepared)
+         << " variants=" << prepared.variants.size() << "\n";
+    WriteNotes("warning", imported.warnings);
+    WriteNotes("note", imported.notes);
+    return absl::OkStatus();
+  }
+
+  void WriteNotes(absl::string_view kind,
+                  const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      out_ << "        " << kind << ": " << text << "\n";
+    }
+  }
+
+  const LoaderOptions loader_;
+  Device& device_;
+  std::ostream& out_;
+  int ok_ = 0;
+  int failed_ = 0;
+};
+
 }  // namespace
 
 bool CheckModels(const ModelManagerOptions& options, Device& device,
                  std::ostream& out) {
-  Counts counts;
-  const LoaderOptions loader =
-      MakeLoaderOptions(options, /*gpus=*/device.name() != "cpu");
+  Checker checker(options, device, out);
   const auto scan = ScanAll(options);
-  if (!scan.ok()) {
-    WriteFailure("repository", scan.status(), counts, out);
+  if (scan.ok()) {
+    checker.CheckAll(*scan);
   } else {
-    for (const auto& [name, source] : scan->models) {
-      CheckModel(source, loader, device, counts, out);
-    }
-    for (const auto& [name, status] : scan->unreadable) {
-      WriteFailure(name, status, counts, out);
-    }
-    for (const std::string& name : scan->ambiguous) {
-      WriteFailure(name,
-                   absl::InvalidArgumentError(
-                       "it stands in more than one model repository"),
-                   counts, out);
-    }
+    checker.Fail("repository", scan.status());
   }
-  out << counts.ok << " ok, " << counts.failed << " failed\n";
-  return counts.failed == 0;
+  return checker.Finish();
 }
 
 int RunCheck(std::span<const char* const> args, const DeviceMaker& make_device,
