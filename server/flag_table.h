@@ -13,7 +13,7 @@ namespace reprise {
 
 struct Flag {
   std::string name;   // without dashes
-  std::string value;  // what --help calls it: "PORT"; empty: a yes or no
+  std::string value;  // what --help calls it: "PORT"; empty: a switch
   std::string help;
   bool repeatable = false;
   // INVALID_ARGUMENT, without the flag's name: what is wrong with `text`.
