@@ -112,6 +112,11 @@ absl::StatusOr<Settings> ReadConfigFile(const std::string& path) {
   }
   absl::StatusOr<Settings> settings = ParseConfig(text.str());
   if (!settings.ok()) return Annotate(settings.status(), path);
+  for (const auto& [flag, value] : *settings) {
+    if (flag != "config") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": a configuration file cannot name another"));
+  }
   return settings;
 }
 

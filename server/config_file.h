@@ -19,7 +19,8 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 // underscores. INVALID_ARGUMENT lists every line that is neither.
 absl::StatusOr<Settings> ParseConfig(absl::string_view text);
 
-// NOT_FOUND: the file cannot be read.
+// As ParseConfig. NOT_FOUND: the file cannot be read. INVALID_ARGUMENT, too: it
+// names another configuration file.
 absl::StatusOr<Settings> ReadConfigFile(const std::string& path);
 
 }  // namespace reprise

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,7 +33,11 @@ namespace {
 constexpr absl::Duration kLastSteps = absl::Seconds(10);
 
 // Large messages are reused by the heap instead of being mapped and faulted in
-// anew: 63 page faults a call of 600 KB become none.
+// anew: 63 page faults a call of 600 KB become none. 32 MiB is the largest
+// threshold that glibc takes; larger blocks are mapped. The heap grows by 16
+// MiB at a time, so that a burst asks the kernel seldom. What is freed goes
+// back to the kernel only beyond 1 GiB: up to so much of a burst stays
+// resident.
 void TuneHeap() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -59,11 +64,15 @@ class StartResult {
 
   void Report(const absl::Status& status) {
     if (status.ok()) return;  // the manager has said so
+    std::vector<absl::string_view> models;
     for (const absl::string_view line :
          absl::StrSplit(status.message(), '\n')) {
       LogError(absl::StrCat("model not loaded: ", line));
+      models.push_back(line.substr(0, line.find(": ")));  // "model 'a'"
     }
     if (!exit_on_error_) return;
+    LogError(absl::StrCat("exit now, as --exit-on-error says: not loaded are ",
+                          absl::StrJoin(models, ", ")));
     failed_ = true;
     kill(getpid(), SIGTERM);
   }
@@ -84,6 +93,7 @@ void LogStart(const CommandLine& line) {
   for (const auto& [flag, value] : Effective(line.options)) {
     LogInfo(absl::StrCat("option ", flag, "=", value));
   }
+  for (const std::string& doubt : Doubts(line.options)) LogWarning(doubt);
   if (line.ignored.empty()) return;
   LogWarning(absl::StrCat("flags of Triton's that change nothing here: ",
                           absl::StrJoin(line.ignored, " ")));
@@ -100,23 +110,25 @@ ExitCode CannotStart(const absl::Status& status) {
 ExitCode Serve(const CommandLine& line, const DeviceWrapper& wrap) {
   const ServerOptions& options = line.options;
   const sigset_t signals = BlockSignals();
+  Clock& clock = RealClock::Get();
   if (const absl::Status status = OpenLog(options); !status.ok()) {
     return CannotStart(status);
   }
   LogStart(line);
   absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Create(options, RealClock::Get(), wrap);
+      Server::Create(options, clock, wrap);
   if (!server.ok()) return CannotStart(server.status());
   StartResult start(options.exit_on_error);
   (*server)->Start([&start](const absl::Status& s) { start.Report(s); });
   AwaitStopSignal(signals);
   if (start.failed()) {
-    return RunGuarded(signals, kLastSteps, ExitCode::kCannotStart, [&server] {
-      server->reset();
-      return ExitCode::kCannotStart;
-    });
+    return RunGuarded(signals, clock, kLastSteps, ExitCode::kCannotStart,
+                      [&server] {
+                        server->reset();
+                        return ExitCode::kCannotStart;
+                      });
   }
-  return RunGuarded(signals,
+  return RunGuarded(signals, clock,
                     options.lame_duck + options.exit_timeout + kLastSteps,
                     ExitCode::kExitTimeout, [&server] {
                       const bool in_time = (*server)->Drain();
@@ -142,7 +154,7 @@ int RunDaemon(std::span<const char* const> args, const DeviceWrapper& wrap) {
         std::cout);
   }
   if (!args.empty() && absl::string_view(args[0]) == "health") {
-    return ProbeHealth(args.subspan(1), std::cout, std::cerr);
+    return ProbeHealth(args.subspan(1), RealClock::Get(), std::cout, std::cerr);
   }
   const absl::StatusOr<CommandLine> line = ParseCommandLine(args);
   if (!line.ok()) {

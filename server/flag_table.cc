@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
 namespace reprise {
@@ -101,7 +102,8 @@ Flag Time(const char* name, absl::Duration unit, const char* help,
             return absl::OkStatus();
           },
           [field, unit](const ServerOptions& options) {
-            return absl::StrCat(absl::FDivDuration(field(options), unit));
+            return absl::StrFormat("%.15g",
+                                   absl::FDivDuration(field(options), unit));
           }};
 }
 
@@ -361,7 +363,7 @@ FlagGroup Logs() {
 
 FlagGroup Stopping() {
   return {
-      "Stopping (SIGTERM; a second one exits at once)",
+      "Stopping (SIGTERM; a second one, 100 ms or more later, exits at once)",
       {Time("lame-duck-secs", kSecond,
             "Not ready, but still serving, before accepting ends.",
             REPRISE_FIELD(lame_duck)),

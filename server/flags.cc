@@ -60,7 +60,7 @@ std::string UnknownFlag(absl::string_view name) {
   return absl::StrCat(fault, "; did you mean --", best->name, "?");
 }
 
-// Whether `name` is a yes or no; nothing if no such flag is known.
+// Whether `name` is a switch; nothing if no such flag is known.
 std::optional<bool> IsSwitch(absl::string_view name) {
   if (const FlagAlias* const alias = FindAlias(name)) name = alias->flag;
   if (const Flag* const flag = FindFlag(name)) return flag->is_switch();
@@ -74,8 +74,8 @@ bool IsBoolWord(absl::string_view text) {
   return text == "true" || text == "false" || text == "1" || text == "0";
 }
 
-// What was said, before it is understood.
-struct Said {
+// The command line by its form, before names and values are understood.
+struct ParsedArguments {
   Command command = Command::kServe;
   std::string config;
   Settings settings;
@@ -86,23 +86,23 @@ class ArgReader {
  public:
   explicit ArgReader(std::span<const char* const> args) : args_(args) {}
 
-  Said Read() {
-    while (next_ < args_.size()) One(args_[next_++]);
-    return std::move(said_);
+  ParsedArguments Read() {
+    while (next_ < args_.size()) ReadArgument(args_[next_++]);
+    return std::move(parsed_);
   }
 
  private:
-  void One(absl::string_view arg) {
+  void ReadArgument(absl::string_view arg) {
     if (arg == "-h" || arg == "--help") {
-      said_.command = Command::kHelp;
+      parsed_.command = Command::kHelp;
       return;
     }
     if (arg == "--version") {
-      said_.command = Command::kVersion;
+      parsed_.command = Command::kVersion;
       return;
     }
     if (!absl::ConsumePrefix(&arg, "--") || arg.empty()) {
-      said_.faults.push_back(
+      parsed_.faults.push_back(
           absl::StrCat("unexpected argument '", arg, "'; flags begin with --"));
       return;
     }
@@ -114,41 +114,41 @@ class ArgReader {
     const std::optional<bool> is_switch =
         name == "config" ? false : IsSwitch(name);
     if (!is_switch.has_value()) {
-      said_.faults.push_back(UnknownFlag(name));
+      parsed_.faults.push_back(UnknownFlag(name));
       return;
     }
     std::string value(parts.second);
-    if (!has_value && !TakeValue(*is_switch, name, &value)) return;
+    if (!has_value && !TakeValue(*is_switch, name, value)) return;
     if (name == "config") {
-      said_.config = value;
+      parsed_.config = value;
     } else {
-      said_.settings.emplace_back(name, value);
+      parsed_.settings.emplace_back(name, value);
     }
   }
 
   // The value of a flag without '='.
-  bool TakeValue(bool is_switch, const std::string& name, std::string* value) {
+  bool TakeValue(bool is_switch, const std::string& name, std::string& value) {
     const bool more = next_ < args_.size();
     if (is_switch) {
-      *value = more && IsBoolWord(args_[next_]) ? args_[next_++] : "true";
+      value = more && IsBoolWord(args_[next_]) ? args_[next_++] : "true";
       return true;
     }
     if (!more) {
-      said_.faults.push_back(absl::StrCat("--", name, " needs a value"));
+      parsed_.faults.push_back(absl::StrCat("--", name, " needs a value"));
       return false;
     }
-    *value = args_[next_++];
+    value = args_[next_++];
     return true;
   }
 
   const std::span<const char* const> args_;
   size_t next_ = 0;
-  Said said_;
+  ParsedArguments parsed_;
 };
 
 // Under our own names, without those flags of Triton's that are ignored.
-Settings Translated(const Settings& settings, CommandLine* line,
-                    std::vector<std::string>* faults) {
+Settings Translated(const Settings& settings, CommandLine& line,
+                    std::vector<std::string>& faults) {
   Settings ours;
   for (const auto& [name, value] : settings) {
     if (const FlagAlias* const alias = FindAlias(name)) {
@@ -161,67 +161,67 @@ Settings Translated(const Settings& settings, CommandLine* line,
     } else if (const absl::Status status = CheckIgnorable(*flag, value);
                status.ok()) {
       const std::string text = absl::StrCat("--", name);
-      std::vector<std::string>& ignored = line->ignored;
+      std::vector<std::string>& ignored = line.ignored;
       if (std::find(ignored.begin(), ignored.end(), text) == ignored.end()) {
         ignored.push_back(text);
       }
     } else {
-      faults->push_back(absl::StrCat("--", name, "=", value, ": ",
-                                     std::string(status.message())));
+      faults.push_back(absl::StrCat("--", name, "=", value, ": ",
+                                    std::string(status.message())));
     }
   }
   return ours;
 }
 
-void Apply(const Settings& settings, ServerOptions* options,
-           std::vector<std::string>* faults) {
+void Apply(const Settings& settings, ServerOptions& options,
+           std::vector<std::string>& faults) {
   for (const auto& [name, value] : settings) {
     const Flag* const flag = FindFlag(name);
     if (flag == nullptr) {
-      faults->push_back(UnknownFlag(name));
+      faults.push_back(UnknownFlag(name));
       continue;
     }
-    if (const absl::Status status = flag->set(value, *options); !status.ok()) {
-      faults->push_back(absl::StrCat("--", name, "=", value, ": ",
-                                     std::string(status.message())));
+    if (const absl::Status status = flag->set(value, options); !status.ok()) {
+      faults.push_back(absl::StrCat("--", name, "=", value, ": ",
+                                    std::string(status.message())));
     }
   }
 }
 
 // The file's settings without those that the command line has, too.
-Settings WithoutSaid(const Settings& file, const Settings& said) {
+Settings WithoutOverridden(const Settings& file, const Settings& command_line) {
   Settings kept;
   for (const auto& setting : file) {
     const bool again = std::any_of(
-        said.begin(), said.end(),
+        command_line.begin(), command_line.end(),
         [&](const auto& other) { return other.first == setting.first; });
     if (!again) kept.push_back(setting);
   }
   return kept;
 }
 
-void AppendWrapped(absl::string_view text, std::string* out) {
+void AppendWrapped(absl::string_view text, std::string& out) {
   const std::string indent(kIndent, ' ');
   std::string line = indent;
   for (const absl::string_view word : absl::StrSplit(text, ' ')) {
     if (line.size() > kIndent && line.size() + 1 + word.size() > kWidth) {
-      absl::StrAppend(out, line, "\n");
+      absl::StrAppend(&out, line, "\n");
       line = indent;
     }
     absl::StrAppend(&line, line.size() > kIndent ? " " : "", word);
   }
-  absl::StrAppend(out, line, "\n");
+  absl::StrAppend(&out, line, "\n");
 }
 
-void AppendTritonFlags(std::string* out) {
-  absl::StrAppend(out, "\nTriton's (its command lines start this server)\n");
+void AppendTritonFlags(std::string& out) {
+  absl::StrAppend(&out, "\nTriton's (its command lines start this server)\n");
   for (const FlagAlias& alias : FlagAliases()) {
-    absl::StrAppend(out, "  --", alias.name, "\n");
+    absl::StrAppend(&out, "  --", alias.name, "\n");
     AppendWrapped(absl::StrCat("The same as --", alias.flag, "."), out);
   }
-  absl::StrAppend(out, "  Accepted and ignored, with one warning:\n");
+  absl::StrAppend(&out, "  Accepted and ignored, with one warning:\n");
   AppendWrapped(absl::StrJoin(IgnoredForms(), " "), out);
-  absl::StrAppend(out,
+  absl::StrAppend(&out,
                   "  Refused, since they would change answers or "
                   "protect something:\n");
   AppendWrapped(absl::StrJoin(RefusedForms(), " "), out);
@@ -231,27 +231,29 @@ void AppendTritonFlags(std::string* out) {
 
 absl::StatusOr<CommandLine> ParseCommandLine(
     std::span<const char* const> args) {
-  Said said = ArgReader(args).Read();
+  ParsedArguments parsed = ArgReader(args).Read();
   CommandLine line;
-  line.command = said.command;
+  line.command = parsed.command;
   if (line.command != Command::kServe) return line;
-  const Settings settings = Translated(said.settings, &line, &said.faults);
-  if (!said.config.empty()) {
-    const absl::StatusOr<Settings> file = ReadConfigFile(said.config);
+  const Settings settings = Translated(parsed.settings, line, parsed.faults);
+  if (!parsed.config.empty()) {
+    const absl::StatusOr<Settings> file = ReadConfigFile(parsed.config);
     if (file.ok()) {
-      Apply(WithoutSaid(Translated(*file, &line, &said.faults), settings),
-            &line.options, &said.faults);
+      Apply(WithoutOverridden(Translated(*file, line, parsed.faults), settings),
+            line.options, parsed.faults);
     } else {
-      said.faults.push_back(
+      parsed.faults.push_back(
           absl::StrCat("--config: ", std::string(file.status().message())));
     }
   }
-  Apply(settings, &line.options, &said.faults);
-  for (std::string& fault : Validate(line.options)) {
-    said.faults.push_back(std::move(fault));
+  Apply(settings, line.options, parsed.faults);
+  for (std::string& fault : parsed.faults.empty()
+                                ? Validate(line.options)
+                                : ValidateValues(line.options)) {
+    parsed.faults.push_back(std::move(fault));
   }
-  if (said.faults.empty()) return line;
-  return absl::InvalidArgumentError(absl::StrJoin(said.faults, "\n"));
+  if (parsed.faults.empty()) return line;
+  return absl::InvalidArgumentError(absl::StrJoin(parsed.faults, "\n"));
 }
 
 std::string HelpText() {
@@ -275,15 +277,15 @@ std::string HelpText() {
                       flag.is_switch() ? "" : absl::StrCat("=", flag.value),
                       value.empty() ? "" : absl::StrCat("  [", value, "]"),
                       "\n");
-      AppendWrapped(flag.help, &out);
+      AppendWrapped(flag.help, out);
     }
   }
-  AppendTritonFlags(&out);
+  AppendTritonFlags(out);
   absl::StrAppend(&out, "\nOther\n  --config=FILE\n");
   AppendWrapped(
       "Flags from a file, as lines 'name: value' or a JSON object; the command "
       "line overrides them.",
-      &out);
+      out);
   absl::StrAppend(
       &out,
       "  --version\n  --help\n\nExit codes: 0 everything answered; 1 cannot "

@@ -23,10 +23,11 @@ struct CommandLine {
 };
 
 // `args` without the program's name. Understands --flag=value, --flag value,
-// and --flag alone where it is a yes or no; flags may be said in the file of
+// and --flag alone where it is a switch; flags may be said in the file of
 // --config, which the command line overrides. INVALID_ARGUMENT lists every
 // fault, one a line: unknown flags, bad values, flags of Triton's that cannot
-// be ignored (triton_flags.h), and what Validate finds.
+// be ignored (triton_flags.h), and what Validate finds; what only seems to be
+// wrong because of the others is not in it.
 absl::StatusOr<CommandLine> ParseCommandLine(std::span<const char* const> args);
 
 // The whole of --help: groups, flags, values, defaults.

@@ -1,11 +1,13 @@
 #include "server/options.h"
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
 namespace reprise {
@@ -34,18 +36,31 @@ void CheckModels(const ModelManagerOptions& models, Faults* faults) {
     faults->emplace_back(
         "--model-repository and --model-path exclude each other");
   }
+  if (!models.load_models.empty() && models.mode != ControlMode::kExplicit) {
+    faults->emplace_back("--load-model needs --model-control-mode=explicit");
+  }
+}
+
+void CheckModelValues(const ModelManagerOptions& models, Faults* faults) {
   for (const std::string& repository : models.repositories) {
     if (!IsDirectory(repository)) {
       faults->push_back(absl::StrCat("--model-repository: '", repository,
                                      "' is not a directory"));
     }
   }
-  if (!models.load_models.empty() && models.mode != ControlMode::kExplicit) {
-    faults->emplace_back("--load-model needs --model-control-mode=explicit");
+  if (std::error_code error;
+      !models.model_path.empty() &&
+      !std::filesystem::exists(models.model_path, error)) {
+    faults->push_back(
+        absl::StrCat("--model-path: '", models.model_path, "' does not exist"));
   }
   if (models.load_models.size() > 1 &&
       std::count(models.load_models.begin(), models.load_models.end(), "*")) {
     faults->emplace_back("--load-model=* must be the only --load-model");
+  }
+  if (models.mode == ControlMode::kPoll &&
+      models.poll_interval <= absl::ZeroDuration()) {
+    faults->emplace_back("--repository-poll-secs must be above 0");
   }
 }
 
@@ -54,6 +69,22 @@ void CheckAtLeast(absl::string_view flag, int64_t value, int64_t least,
   if (value < least) {
     faults->push_back(
         absl::StrCat(flag, " must be at least ", least, ", got ", value));
+  }
+}
+
+// The sizes of messages are ints in gRPC.
+void CheckMessages(const GrpcOptions& grpc, Faults* faults) {
+  CheckAtLeast("--grpc-max-message-bytes", grpc.max_message_bytes, 1024,
+               faults);
+  if (grpc.max_message_bytes > INT_MAX) {
+    faults->push_back(absl::StrCat("--grpc-max-message-bytes must be at most ",
+                                   INT_MAX, ", which is gRPC's limit, got ",
+                                   grpc.max_message_bytes));
+  } else if (grpc.memory_bytes < grpc.max_message_bytes) {
+    faults->push_back(
+        absl::StrCat("--grpc-memory-bytes must be at least "
+                     "--grpc-max-message-bytes, which is ",
+                     grpc.max_message_bytes, ", got ", grpc.memory_bytes));
   }
 }
 
@@ -77,9 +108,12 @@ void CheckAddresses(const ServerOptions& options, Faults* faults) {
     faults->emplace_back(
         "--grpc-address and --metrics-address may not be empty");
   }
+}
+
+void CheckPortsDiffer(const ServerOptions& options, Faults* faults) {
   if (options.metrics.enabled && options.grpc.port != 0 &&
       options.grpc.port == options.metrics.port &&
-      address == options.metrics.address) {
+      options.grpc.address == options.metrics.address) {
     faults->push_back(absl::StrCat("--grpc-port and --metrics-port are both ",
                                    options.grpc.port));
   }
@@ -100,18 +134,22 @@ void CheckTls(const TlsOptions& tls, Faults* faults) {
 }  // namespace
 
 std::vector<std::string> Validate(const ServerOptions& options) {
-  Faults faults;
+  Faults faults = ValidateValues(options);
   CheckModels(options.models, &faults);
-  CheckAddresses(options, &faults);
+  CheckPortsDiffer(options, &faults);
   CheckTls(options.grpc.tls, &faults);
+  return faults;
+}
+
+std::vector<std::string> ValidateValues(const ServerOptions& options) {
+  Faults faults;
+  CheckModelValues(options.models, &faults);
+  CheckAddresses(options, &faults);
+  CheckMessages(options.grpc, &faults);
   CheckAtLeast("--grpc-infer-thread-count", options.grpc.threads, 1, &faults);
   CheckAtLeast("--grpc-infer-posted-calls", options.grpc.posted_calls, 1,
                &faults);
   CheckAtLeast("--grpc-load-threads", options.grpc.load_threads, 1, &faults);
-  CheckAtLeast("--grpc-max-message-bytes", options.grpc.max_message_bytes, 1024,
-               &faults);
-  CheckAtLeast("--grpc-memory-bytes", options.grpc.memory_bytes,
-               options.grpc.max_message_bytes, &faults);
   CheckAtLeast("--grpc-max-concurrent-streams",
                options.grpc.max_concurrent_streams, 0, &faults);
   CheckAtLeast("--cpu-threads", options.cpu_threads, 0, &faults);
@@ -122,11 +160,19 @@ std::vector<std::string> Validate(const ServerOptions& options) {
   CheckAtLeast("--max-queue-bytes", options.models.max_queue_bytes, 1, &faults);
   CheckAtLeast("--model-load-thread-count", options.models.load_threads, 1,
                &faults);
-  if (options.models.mode == ControlMode::kPoll &&
-      options.models.poll_interval <= absl::ZeroDuration()) {
-    faults.emplace_back("--repository-poll-secs must be above 0");
-  }
   return faults;
+}
+
+std::vector<std::string> Doubts(const ServerOptions& options) {
+  const TlsOptions& tls = options.grpc.tls;
+  if (tls.wanted()) return {};
+  std::vector<std::string> flags;
+  if (!tls.certificate.empty()) flags.emplace_back("--grpc-server-cert");
+  if (!tls.key.empty()) flags.emplace_back("--grpc-server-key");
+  if (!tls.root.empty()) flags.emplace_back("--grpc-root-cert");
+  if (flags.empty()) return {};
+  return {absl::StrCat("gRPC is not encrypted: ", absl::StrJoin(flags, ", "),
+                       " without --grpc-use-ssl")};
 }
 
 }  // namespace reprise

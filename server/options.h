@@ -43,4 +43,11 @@ struct ServerOptions {
 // Every fault, in words that name the flag; empty if there is none.
 std::vector<std::string> Validate(const ServerOptions& options);
 
+// Only those that a value has by itself, whatever else was said: for options
+// that do not have all that was said, since it was not understood.
+std::vector<std::string> ValidateValues(const ServerOptions& options);
+
+// What is no fault, since Triton's command lines may have it, but hardly meant.
+std::vector<std::string> Doubts(const ServerOptions& options);
+
 }  // namespace reprise

@@ -52,5 +52,13 @@ TEST(ConfigFileTest, AMissingFileIsNotFound) {
               IsOkAndHolds(ElementsAre(Pair("grpc-port", "1"))));
 }
 
+TEST(ConfigFileTest, OneFileCannotNameAnother) {
+  const std::string path = ::testing::TempDir() + "config_file_test.conf";
+  std::ofstream(path) << "grpc-port: 1\nconfig: other.conf\n";
+  EXPECT_THAT(ReadConfigFile(path),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("a configuration file cannot name another")));
+}
+
 }  // namespace
 }  // namespace reprise::testing

@@ -32,6 +32,23 @@ TEST(FlagTableTest, EveryFlagTakesTheValueThatItShows) {
   }
 }
 
+TEST(FlagTableTest, TimesAreShownAsPlainNumbers) {
+  const auto shown = [](const char* name, const char* value) {
+    for (const FlagGroup& group : FlagTable()) {
+      for (const Flag& flag : group.flags) {
+        if (flag.name != name) continue;
+        ServerOptions options;
+        EXPECT_THAT(flag.set(value, options), IsOk());
+        return flag.show(options);
+      }
+    }
+    return std::string("no such flag");
+  };
+  EXPECT_EQ(shown("grpc-keepalive-time", "7200000"), "7200000");
+  EXPECT_EQ(shown("grpc-keepalive-time", "1e12"), "1000000000000");
+  EXPECT_EQ(shown("lame-duck-secs", "0.1"), "0.1");
+}
+
 TEST(FlagTableTest, NonsenseIsRefusedByEveryTypedFlag) {
   for (const FlagGroup& group : FlagTable()) {
     for (const Flag& flag : group.flags) {

@@ -103,9 +103,19 @@ TEST(FlagsTest, EveryFaultIsALine) {
                           "only",
                           "--metrics-port=x: expected a whole number",
                           "--device=tpu: expected auto|cpu|cuda",
-                          HasSubstr("nothing to serve"),
                           "--grpc-infer-thread-count must be at least 1, got "
                           "0"));
+}
+
+TEST(FlagsTest, WhatWasNotUnderstoodIsNotMissing) {
+  EXPECT_THAT(Parse({"--model-repositry=/models"}, false),
+              StatusIs(kInvalid,
+                       "unknown flag --model-repositry; did you mean "
+                       "--model-repository?"));
+  EXPECT_THAT(Parse({"--config=/no/such"}, false),
+              StatusIs(kInvalid, "--config: cannot read '/no/such'"));
+  EXPECT_THAT(Parse({"--grpc-infer-thread-count=0"}, false),
+              StatusIs(kInvalid, HasSubstr("nothing to serve")));
 }
 
 TEST(FlagsTest, AFlagAtTheEndNeedsItsValue) {

@@ -6,20 +6,24 @@
 
 #include "gmock/gmock.h"
 #include "tests/server/grpc/front_fixture.h"
+#include "tests/server/grpc/test_certificates.h"
+#include "tests/testing/fake_clock.h"
 
 namespace reprise::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HealthProbeTest : public FrontTest {
  protected:
-  int Probe(std::vector<std::string> args) {
+  int Probe(std::vector<std::string> args,
+            const Clock& clock = RealClock::Get()) {
     std::vector<const char*> pointers;
     for (const std::string& arg : args) pointers.push_back(arg.c_str());
     out_.str("");
     err_.str("");
-    return ProbeHealth(pointers, out_, err_);
+    return ProbeHealth(pointers, clock, out_, err_);
   }
 
   std::ostringstream out_;
@@ -40,9 +44,46 @@ TEST_F(HealthProbeTest, ExitCodesAreThoseOfGrpcHealthProbe) {
   EXPECT_EQ(Probe({"--nope"}), 1);
 }
 
+TEST_F(HealthProbeTest, ItsTimeoutsAreOfTheWallClock) {
+  Start();
+  FakeClock clock;  // years behind
+  EXPECT_EQ(Probe({front_->target()}, clock), 2);
+  Clock& real = RealClock::Get();
+  clock.SetWallOffset(real.ToWall(real.Now()) - clock.Now());
+  EXPECT_EQ(Probe({front_->target(), "--rpc-timeout=60"}, clock), 0);
+}
+
 TEST_F(HealthProbeTest, NothingThatListensIsNoConnection) {
   EXPECT_EQ(Probe({"127.0.0.1:1", "--connect-timeout=0.2"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("cannot connect to 127.0.0.1:1"));
+  EXPECT_THAT(err_.str(), Not(HasSubstr("TLS")));
+}
+
+TEST_F(HealthProbeTest, HelpNamesEveryFlagAndExitsWell) {
+  EXPECT_EQ(Probe({"--help"}), 0);
+  for (const char* flag :
+       {"--connect-timeout=", "--rpc-timeout=", "--tls ",
+        "--tls-ca-cert=", "--tls-client-cert=", "--tls-client-key="}) {
+    EXPECT_THAT(out_.str(), HasSubstr(flag));
+  }
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(HealthProbeTest, AServerThatSpeaksTlsIsRecognised) {
+  const TestCertificates certificates("health_probe_test");
+  if (!certificates.available()) GTEST_SKIP() << "no openssl";
+  certificates.MakeAuthority();
+  certificates.Issue("server");
+  GrpcOptions options;
+  options.tls = certificates.Options();
+  Start(options);
+  EXPECT_EQ(Probe({front_->target(), "--connect-timeout=0.2"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("the server speaks TLS: say --tls"));
+  const std::string target = absl::StrCat("localhost:", front_->port());
+  EXPECT_EQ(Probe({target, absl::StrCat("--tls-ca-cert=",
+                                        certificates.Path("ca.pem"))}),
+            0);
+  EXPECT_THAT(out_.str(), HasSubstr("status: SERVING"));
 }
 
 }  // namespace

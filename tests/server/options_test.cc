@@ -1,5 +1,7 @@
 #include "server/options.h"
 
+#include <climits>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -56,10 +58,23 @@ TEST(OptionsTest, MutualTlsIsTlsAndNeedsAllFiles) {
               ElementsAre("--grpc-use-ssl needs --grpc-server-key"));
 }
 
+TEST(OptionsTest, FilesOfTlsWithoutTlsAreDoubtful) {
+  ServerOptions options = Good();
+  EXPECT_THAT(Doubts(options), IsEmpty());
+  options.grpc.tls.certificate = std::string("file");
+  options.grpc.tls.root = std::string("file");
+  EXPECT_THAT(Validate(options), IsEmpty());
+  EXPECT_THAT(Doubts(options),
+              ElementsAre("gRPC is not encrypted: --grpc-server-cert, "
+                          "--grpc-root-cert without --grpc-use-ssl"));
+  options.grpc.tls.enabled = true;
+  EXPECT_THAT(Doubts(options), IsEmpty());
+}
+
 TEST(OptionsTest, ThereMustBeSomethingToServe) {
   ServerOptions options;
   EXPECT_THAT(Validate(options), Contains(HasSubstr("nothing to serve")));
-  options.models.model_path = std::string("/m");
+  options.models.model_path = ::testing::TempDir();
   EXPECT_THAT(Validate(options),
               Contains("--model-name and --model-path go together"));
   options.models.model_name = std::string("m");
@@ -74,6 +89,33 @@ TEST(OptionsTest, OnePortCannotServeBoth) {
   EXPECT_THAT(Validate(options), Contains(HasSubstr("are both 8001")));
   options.metrics.enabled = false;
   EXPECT_THAT(Validate(options), IsEmpty());
+}
+
+TEST(OptionsTest, MessagesAreBoundedByGrpcAndByTheirMemory) {
+  ServerOptions options = Good();
+  options.grpc.max_message_bytes = INT_MAX;
+  EXPECT_THAT(Validate(options), IsEmpty());
+  options.grpc.max_message_bytes = 99'999'999'999;
+  EXPECT_THAT(Validate(options),
+              ElementsAre("--grpc-max-message-bytes must be at most 2147483647,"
+                          " which is gRPC's limit, got 99999999999"));
+  options.grpc.max_message_bytes = 2048;
+  options.grpc.memory_bytes = 1024;
+  EXPECT_THAT(Validate(options),
+              ElementsAre("--grpc-memory-bytes must be at least "
+                          "--grpc-max-message-bytes, which is 2048, got 1024"));
+}
+
+TEST(OptionsTest, ValuesAreJudgedWithoutTheOthers) {
+  ServerOptions options;  // nothing to serve
+  options.models.load_models = {"a"};
+  options.metrics.port = options.grpc.port;
+  options.grpc.tls.enabled = true;
+  EXPECT_THAT(ValidateValues(options), IsEmpty());
+  options.grpc.threads = 0;
+  EXPECT_THAT(
+      ValidateValues(options),
+      ElementsAre("--grpc-infer-thread-count must be at least 1, got 0"));
 }
 
 TEST(OptionsTest, ASocketsPathHasALimit) {
