@@ -16,23 +16,23 @@ using prometheus::Histogram;
 using prometheus::Labels;
 using prometheus::Registry;
 
-Family<Counter>& CounterFamily(Registry& registry, const std::string& name,
+Family<Counter>& CounterFamily(Registry& metrics, const std::string& name,
                                const std::string& help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+  return prometheus::BuildCounter().Name(name).Help(help).Register(metrics);
 }
 
-Family<Gauge>& GaugeFamily(Registry& registry, const std::string& name,
+Family<Gauge>& GaugeFamily(Registry& metrics, const std::string& name,
                            const std::string& help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+  return prometheus::BuildGauge().Name(name).Help(help).Register(metrics);
 }
 
-Family<Histogram>& HistogramFamily(Registry& registry, const std::string& name,
+Family<Histogram>& HistogramFamily(Registry& metrics, const std::string& name,
                                    const std::string& help) {
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(metrics);
 }
 
-std::string DeviceFamily(const std::string& device, const char* rest) {
-  return absl::StrCat("reprise_", device == "cpu" ? "cpu" : "gpu", rest);
+std::string DeviceFamily(std::optional<int> gpu_index, const char* rest) {
+  return absl::StrCat("reprise_", gpu_index.has_value() ? "gpu" : "cpu", rest);
 }
 
 // Seconds of waiting; with a boundary exactly at the model's SLO, so that the
@@ -109,15 +109,18 @@ void BatchedHistogram::Flush() {
 }
 
 VariantMetrics::VariantMetrics(WorkerMetrics& worker, const Labels& model,
-                               const std::string& variant,
-                               const Ladder& ladder) {
+                               const std::string& variant, const Ladder& ladder,
+                               int max_variants)
+    : counts(worker.CountsOf(model)) {
   SeriesPool& pool = worker.pool_;
   for (const Rung& rung : ladder) {
     Labels labels = With(model, "size", absl::StrCat(rung.rows));
     labels["variant"] = variant;
+    const RungCounts::Rung counted =
+        counts->Of(variant, rung.rows, max_variants);
     rungs.push_back(
-        {.batches = pool.Get(worker.batches_, labels),
-         .time = pool.Get(worker.device_seconds_, labels, DeviceBounds()),
+        {.batches = counted.batches,
+         .time = counted.time,
          .p50 = pool.Get(worker.table_seconds_, With(labels, "stat", "p50")),
          .p999 =
              pool.Get(worker.table_seconds_, With(labels, "stat", "p999"))});
@@ -132,7 +135,8 @@ void VariantMetrics::SetTimes(size_t index, const Rung& rung) {
 
 ModelMetrics::ModelMetrics(WorkerMetrics& worker, const Labels& model,
                            std::optional<absl::Duration> slo)
-    : queue_seconds(
+    : rung_counts(worker.CountsOf(model)),
+      queue_seconds(
           worker.pool_.Get(worker.queue_seconds_, model, LatencyBounds(slo))),
       queue_requests(worker.pool_.Get(worker.queue_requests_, model)),
       queue_bytes(worker.pool_.Get(worker.queue_bytes_, model)),
@@ -175,62 +179,76 @@ void ModelMetrics::ObserveRun(int rows, const Rung& predicted,
   }
 }
 
-WorkerMetrics::WorkerMetrics(Registry& registry, const std::string& device)
-    : device_(device),
+WorkerMetrics::WorkerMetrics(Registry& metrics, std::optional<int> gpu_index)
+    : device_(gpu_index.has_value() ? absl::StrCat(*gpu_index) : "cpu"),
       queue_seconds_(HistogramFamily(
-          registry, "reprise_queue_duration_seconds",
-          "Time from acceptance until a request was taken into a batch.")),
-      queue_requests_(GaugeFamily(registry, "reprise_queue_requests",
-                                  "Requests accepted and not yet running.")),
+          metrics, "reprise_queue_duration_seconds",
+          "Time from acceptance until a request was taken into a batch")),
+      queue_requests_(GaugeFamily(metrics, "reprise_queue_requests",
+                                  "Requests accepted and not yet running")),
       queue_bytes_(
-          GaugeFamily(registry, "reprise_queue_bytes",
-                      "Input bytes of requests accepted and not yet running.")),
-      batches_(CounterFamily(registry, "reprise_batches_total",
-                             "Executed batches, by the size they ran at.")),
-      batch_rows_(HistogramFamily(registry, "reprise_batch_rows",
-                                  "Real rows of an executed batch.")),
-      padding_rows_(CounterFamily(registry, "reprise_padding_rows_total",
-                                  "Rows computed for nobody.")),
+          GaugeFamily(metrics, "reprise_queue_bytes",
+                      "Input bytes of requests accepted and not yet running")),
+      batches_(CounterFamily(metrics, "reprise_batches_total",
+                             "Executed batches, by the size they ran at")),
+      batch_rows_(HistogramFamily(metrics, "reprise_batch_rows",
+                                  "Real rows of an executed batch")),
+      padding_rows_(CounterFamily(metrics, "reprise_padding_rows_total",
+                                  "Rows computed for nobody")),
       device_seconds_(HistogramFamily(
-          registry, DeviceFamily(device, "_time_seconds"),
-          "Time of one execution by the device's own clock, copies apart.")),
+          metrics, DeviceFamily(gpu_index, "_time_seconds"),
+          "Time of one execution by the device's own clock, copies apart")),
       busy_seconds_(
-          CounterFamily(registry, DeviceFamily(device, "_busy_seconds_total"),
-                        "Time that the device spent on the model, by phase.")),
+          CounterFamily(metrics, DeviceFamily(gpu_index, "_busy_seconds_total"),
+                        "Time that the device spent on the model, by phase")),
       predicted_error_(HistogramFamily(
-          registry, DeviceFamily(device, "_predicted_error_ratio"),
-          "(measured - table) / table of each execution.")),
+          metrics, DeviceFamily(gpu_index, "_predicted_error_ratio"),
+          "(measured - table) / table of each execution")),
       table_seconds_(GaugeFamily(
-          registry, "reprise_graph_table_seconds",
-          "Execution times that the batcher reckons with, by size.")),
-      load_ratio_(GaugeFamily(
-          registry, "reprise_load_ratio",
-          "Arrival rate by the capacity at the model's objective.")),
+          metrics, "reprise_graph_table_seconds",
+          "Execution times that the batcher reckons with, by size")),
+      load_ratio_(
+          GaugeFamily(metrics, "reprise_load_ratio",
+                      "Arrival rate by the capacity at the model's objective")),
       estimated_wait_(GaugeFamily(
-          registry, "reprise_estimated_wait_seconds",
-          "Time to its answer that a request arriving now can expect.")),
-      dispatched_(CounterFamily(registry, "reprise_batch_dispatch_total",
-                                "Batches, by what closed them.")),
-      variants_built_(CounterFamily(registry, "reprise_variants_built_total",
-                                    "Variants made on demand.")),
+          metrics, "reprise_estimated_wait_seconds",
+          "Time to its answer that a request arriving now can expect")),
+      dispatched_(CounterFamily(metrics, "reprise_batch_dispatch_total",
+                                "Batches, by what closed them")),
+      variants_built_(CounterFamily(metrics, "reprise_variants_built_total",
+                                    "Variants made on demand")),
       variant_seconds_(CounterFamily(
-          registry, "reprise_variant_build_seconds_total",
-          "Time spent on making variants on demand, failures included.")),
+          metrics, "reprise_variant_build_seconds_total",
+          "Time spent on making variants on demand, failures included")),
       slots_(GaugeFamily(
-          registry, "reprise_slots_in_flight",
-          "Slots whose batch is gathered, runs, or is being answered.")),
+          metrics, "reprise_slots_in_flight",
+          "Slots whose batch is gathered, runs, or is being answered")),
       device_bytes_(GaugeFamily(
-          registry, "reprise_device_bytes",
+          metrics, "reprise_device_bytes",
           "Memory that models take on the device: their weights, and the "
-          "arena of each lane.")),
-      pinned_bytes_(GaugeFamily(registry, "reprise_pinned_bytes",
-                                "Host memory of all slots.")),
-      slots_in_flight(pool_.Get(slots_, {{"device", device}})),
+          "arena of each lane")),
+      pinned_bytes_(GaugeFamily(metrics, "reprise_pinned_bytes",
+                                "Host memory of all slots")),
+      slots_in_flight(pool_.Get(slots_, {{"device", device_}})),
       weight_bytes(
-          pool_.Get(device_bytes_, {{"device", device}, {"pool", "weights"}})),
+          pool_.Get(device_bytes_, {{"device", device_}, {"pool", "weights"}})),
       arena_bytes(
-          pool_.Get(device_bytes_, {{"device", device}, {"pool", "arena"}})),
-      pinned_bytes(pool_.Get(pinned_bytes_, {{"device", device}})) {}
+          pool_.Get(device_bytes_, {{"device", device_}, {"pool", "arena"}})),
+      pinned_bytes(pool_.Get(pinned_bytes_, {{"device", device_}})) {}
+
+std::shared_ptr<RungCounts> WorkerMetrics::CountsOf(const Labels& model) {
+  absl::MutexLock lock(&mu_);
+  std::shared_ptr<RungCounts> counts;
+  if (const auto it = counts_.find(model); it != counts_.end()) {
+    counts = it->second.lock();
+  }
+  if (counts != nullptr) return counts;
+  std::erase_if(counts_, [](const auto& of) { return of.second.expired(); });
+  counts = std::make_shared<RungCounts>(pool_, batches_, device_seconds_, model,
+                                        DeviceBounds());
+  counts_[model] = counts;
+  return counts;
+}
 
 Labels WorkerMetrics::ModelLabels(const std::string& model,
                                   const std::string& version) const {

@@ -64,6 +64,13 @@ class MetricsTest(support.DaemonTest):
             infinite = (name.removesuffix("_count") + "_bucket", labels | {("le", "+Inf")})
             self.assertEqual(found[infinite], found[name, labels], name)
 
+    def test_every_family_has_a_help_text_of_the_same_form(self):
+        self.code(ones())
+        helped = [line.split(" ", 3) for line in self.daemon.metrics().splitlines() if line.startswith("# HELP ")]
+        self.assertTrue(helped)
+        for _, _, name, *text in helped:
+            self.assertRegex("".join(text), r"^[A-Z(].*[^.]$", name)
+
     def test_the_pages_beside_the_metrics(self):
         self.assertEqual([self.daemon.probe(p) for p in ("/livez", "/readyz", "/", "/nowhere")], [200, 200, 200, 404])
 
