@@ -11,6 +11,11 @@ void ModelStatistics::AddSuccess(const Success& success) {
   data_.compute_input.Add(success.compute_input);
   data_.compute_infer.Add(success.compute_infer);
   data_.compute_output.Add(success.compute_output);
+  const auto batch =
+      data_.batches.find(static_cast<uint64_t>(success.batch_rows));
+  if (batch == data_.batches.end()) return;
+  batch->second.compute_output.total +=
+      success.compute_output * success.rows / success.batch_rows;
 }
 
 void ModelStatistics::AddFailure(absl::Duration total) {

@@ -24,7 +24,10 @@ struct DurationCount {
 // Threads: every method of ModelStatistics from any thread.
 class ModelStatistics {
  public:
-  struct Batch {  // of one executed size, counted once per execution
+  // Of one executed size, counted once per execution. The output is handed out
+  // request by request: a batch's time for it is that of its requests, averaged
+  // over its rows; those that got no answer add nothing.
+  struct Batch {
     DurationCount compute_input;
     DurationCount compute_infer;
     DurationCount compute_output;
@@ -47,6 +50,7 @@ class ModelStatistics {
   struct Success {
     absl::Time finished;
     int rows = 1;
+    int batch_rows = 0;  // of its batch, as AddBatch had them; 0: unknown
     absl::Duration total;
     absl::Duration queue;
     absl::Duration compute_input;

@@ -60,5 +60,26 @@ TEST(ModelStatisticsTest, StartsEmpty) {
   EXPECT_TRUE(got.batches.empty());
 }
 
+TEST(ModelStatisticsTest, ABatchsOutputTimeIsTheMeanOfItsRows) {
+  ModelStatistics statistics;
+  statistics.AddBatch(4, absl::ZeroDuration(), absl::Milliseconds(3),
+                      absl::Milliseconds(1));
+  ModelStatistics::Success success;
+  success.batch_rows = 4;
+  success.compute_output = absl::Milliseconds(4);
+  statistics.AddSuccess(success);  // one row of it
+  success.rows = 3;
+  success.compute_output = absl::Milliseconds(8);
+  statistics.AddSuccess(success);
+  success.batch_rows = 0;  // of no batch that is known
+  statistics.AddSuccess(success);
+  const ModelStatistics::Snapshot snapshot = statistics.snapshot();
+  ASSERT_EQ(snapshot.batches.size(), 1u);
+  const DurationCount& output = snapshot.batches.at(4).compute_output;
+  EXPECT_EQ(output.count, 1u);
+  EXPECT_EQ(output.total, absl::Milliseconds(1 + 1 + 6));
+  EXPECT_EQ(snapshot.compute_output.total, absl::Milliseconds(4 + 8 + 8));
+}
+
 }  // namespace
 }  // namespace reprise
