@@ -103,6 +103,10 @@ class TritonClientTest(support.DaemonTest):
         stages = parts.queue.ns + parts.compute_input.ns + parts.compute_infer.ns + parts.compute_output.ns
         self.assertGreater(stages, 0)
         self.assertLessEqual(stages, success.ns)
+        # The one request was its batch.
+        outputs = [sum(batch.compute_output.ns for batch in stats.batch_stats if batch.batch_size == 3)
+                   - stats.inference_stats.compute_output.ns for stats in (before, after)]
+        self.assertAlmostEqual(*outputs, delta=10)
 
     def test_simple_adds_and_subtracts(self):
         inputs, a, b = simple_inputs(rows=8)
