@@ -87,7 +87,7 @@ Waiting BatchQueue::Describe(InferTask& task, absl::Time now) const {
   waiting.task = &task;
   waiting.deadline = task.deadline;
   waiting.queue_limit = task.queue_limit;
-  if (policy.default_timeout > absl::ZeroDuration()) {
+  if (policy.default_timeout > absl::ZeroDuration() && !task.warmup) {
     waiting.queue_limit =
         std::min(waiting.queue_limit, task.arrival + policy.default_timeout);
   }
@@ -125,6 +125,18 @@ absl::Status BatchQueue::Offer(InferTask& task, absl::Time now,
   rate_.Add(task.rows, now);
   Insert(waiting);
   return absl::OkStatus();
+}
+
+int64_t BatchQueue::RowsBefore(InferTask& task, absl::Time now) const {
+  Waiting waiting = Describe(task, now);
+  waiting.sequence = std::numeric_limits<uint64_t>::max();
+  if (empty() || Before(items_.back(), waiting)) return rows_;
+  int64_t rows = 0;
+  for (const Waiting& item : this->waiting()) {
+    if (!Before(item, waiting)) break;
+    rows += item.rows;
+  }
+  return rows;
 }
 
 void BatchQueue::Insert(const Waiting& waiting) {

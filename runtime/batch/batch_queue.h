@@ -91,6 +91,8 @@ class BatchQueue {
   bool empty() const { return head_ == items_.size(); }
   int64_t rows() const { return rows_; }
   int64_t bytes() const { return bytes_; }
+  // Of those that would run before `task`, if it were offered now.
+  int64_t RowsBefore(InferTask& task, absl::Time now) const;
   // The earliest `event` of those that wait, and the earliest `enqueued`; the
   // infinite future if none waits. Recomputed where the earliest one has left.
   absl::Time next_event();

@@ -144,7 +144,8 @@ class Chooser {
   const DeviceView& device_;
   const absl::Time now_;
   Decision& decision_;
-  absl::InlinedVector<Candidate, 8> candidates_;
+  // Room for so many queues with something to run, without allocating.
+  absl::InlinedVector<Candidate, 64> candidates_;
 };
 
 void Chooser::Consider(int q) {

@@ -20,7 +20,8 @@ struct Classes {
 
 // For each row its `top_k` largest elements (all of them, if there are fewer),
 // largest first and equal ones by index, as "value:index" or
-// "value:index:label". Floats have six decimals. NaN ranks last.
+// "value:index:label". Floats have six decimals. A NaN keeps its own position:
+// the numbers are ranked around it.
 // INVALID_ARGUMENT: the elements are not numbers.
 absl::StatusOr<std::vector<std::string>> Classify(
     DType dtype, std::span<const std::byte> bytes, const Classes& classes);

@@ -1,6 +1,6 @@
-"""How a good call ends that is not answered: queue full, queue timeout, deadline, cancelled. After each the server answers a good one.
+"""How a good call ends that is not answered: queue full, queue timeout, deadline, cancelled.
 
-That the server shuts down is in exit_test.py.
+After each the server answers a good one. That the server shuts down is in exit_test.py.
 """
 import collections
 
@@ -23,8 +23,10 @@ class QueueTest(SlowModelsTest):
     @classmethod
     def prepare(cls, repository):
         support.copy_simple(repository, "slow")
-        support.copy_simple(repository, "hasty", more="dynamic_batching { default_queue_policy { default_timeout_microseconds: 1000 } }")
-        support.copy_simple(repository, "bounded", more="dynamic_batching { default_queue_policy { max_queue_size: 2 } }")
+        support.copy_simple(repository, "hasty",
+                            more="dynamic_batching { default_queue_policy { default_timeout_microseconds: 1000 } }")
+        support.copy_simple(repository, "bounded",
+                            more="dynamic_batching { default_queue_policy { max_queue_size: 2 } }")
         support.copy_simple(repository, "ranked", more="""dynamic_batching {
             priority_levels: 2 default_priority_level: 1
             priority_queue_policy { key: 2 value { max_queue_size: 1 } }
@@ -74,7 +76,8 @@ class EndsTest(QueueTest):
         self.model = "slow"
 
     def executions(self):
-        return self.stub.ModelStatistics(pb.ModelStatisticsRequest(name=self.model), timeout=30).model_stats[0].execution_count
+        statistics = self.stub.ModelStatistics(pb.ModelStatisticsRequest(name=self.model), timeout=30)
+        return statistics.model_stats[0].execution_count
 
     def check(self, make, code, *texts, counted=()):
         """`make` returns a call that ends with `code`; the server counts such calls as that, or as one of `counted`."""
@@ -90,7 +93,8 @@ class EndsTest(QueueTest):
 
         def all_counted():
             found = grown(page, self.daemon.metrics(), "reprise_requests_total", "code", model=self.model)
-            return found.pop("OK", 0) == codes["OK"] and set(found) <= {code, *counted} and sum(found.values()) == codes[code]
+            ok = found.pop("OK", 0)
+            return ok == codes["OK"] and set(found) <= {code, *counted} and sum(found.values()) == codes[code]
         support.until(all_counted)
 
     def test_timeout_of_the_request(self):
@@ -106,7 +110,8 @@ class EndsTest(QueueTest):
 
     def test_a_longer_timeout_of_the_request_changes_nothing(self):
         self.model = "hasty"
-        self.check(lambda: self.send_until_one_ends_badly("hasty", timeout=60_000_000), "DEADLINE_EXCEEDED", "request timeout expired")
+        self.check(lambda: self.send_until_one_ends_badly("hasty", timeout=60_000_000), "DEADLINE_EXCEEDED",
+                   "request timeout expired", "default timeout of 1000 us")
 
     def test_deadline_of_the_caller(self):
         """The client ends the call by itself at its deadline, and the server may hear of that first."""

@@ -145,7 +145,7 @@ class SetupTest(unittest.TestCase):
     def test_help_changes_nothing(self):
         result = self.run_setup("--help")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("--sanitizers", result.stdout)
+        self.assertIn("--checks", result.stdout)
         self.assertEqual(self.calls(), [])
 
 

@@ -1,6 +1,8 @@
 // Matchers for absl::Status and absl::StatusOr; Debian 12's Abseil has none.
 #pragma once
 
+#include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -19,24 +21,54 @@ const absl::Status& GetStatus(const absl::StatusOr<T>& status_or) {
   return status_or.status();
 }
 
-MATCHER(IsOk, negation ? "is not OK" : "is OK") {
-  *result_listener << GetStatus(arg).ToString();
-  return GetStatus(arg).ok();
-}
+// One class for every type and message: what a test compiles most often.
+class StatusMatcher {
+ public:
+  using is_gtest_matcher = void;
+  using Message = ::testing::Matcher<const std::string&>;
 
-MATCHER_P(StatusIs, code,
-          std::string("has code ") + absl::StatusCodeToString(code)) {
-  *result_listener << GetStatus(arg).ToString();
-  return GetStatus(arg).code() == code;
-}
+  explicit StatusMatcher(absl::StatusCode code,
+                         std::optional<Message> message = std::nullopt)
+      : code_(code), message_(std::move(message)) {}
 
-MATCHER_P2(StatusIs, code, message_matcher,
-           std::string("has code ") + absl::StatusCodeToString(code)) {
-  const absl::Status& status = GetStatus(arg);
-  *result_listener << status.ToString();
-  return status.code() == code &&
-         ::testing::ExplainMatchResult(
-             message_matcher, std::string(status.message()), result_listener);
+  template <typename T>
+  bool MatchAndExplain(const T& value,
+                       ::testing::MatchResultListener* listener) const {
+    return Matches(GetStatus(value), listener);
+  }
+  void DescribeTo(std::ostream* out) const { Describe("has", *out); }
+  void DescribeNegationTo(std::ostream* out) const {
+    Describe("has not", *out);
+  }
+
+ private:
+  bool Matches(const absl::Status& status,
+               ::testing::MatchResultListener* listener) const {
+    *listener << status.ToString();
+    return status.code() == code_ &&
+           (!message_.has_value() ||
+            message_->MatchAndExplain(std::string(status.message()), listener));
+  }
+  void Describe(const char* has, std::ostream& out) const {
+    out << has << " code " << absl::StatusCodeToString(code_);
+    if (!message_.has_value()) return;
+    out << " and a message that ";
+    message_->DescribeTo(&out);
+  }
+
+  absl::StatusCode code_;
+  std::optional<Message> message_;
+};
+
+inline StatusMatcher IsOk() { return StatusMatcher(absl::StatusCode::kOk); }
+inline StatusMatcher StatusIs(absl::StatusCode code) {
+  return StatusMatcher(code);
+}
+// `message` matches a std::string.
+template <typename M>
+StatusMatcher StatusIs(absl::StatusCode code, const M& message) {
+  return StatusMatcher(code,
+                       ::testing::SafeMatcherCast<const std::string&>(message));
 }
 
 MATCHER_P(IsOkAndHolds, inner, "is OK and holds the value") {

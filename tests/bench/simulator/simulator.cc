@@ -88,11 +88,11 @@ class Simulation {
     }
   }
 
-  bool Admitted(const InferTask& task) {
+  bool Admitted(InferTask& task) {
     const AdmissionView view{
         .ladder = ladder_,
         .slo = options_.slo,
-        .rows_ahead = queue_.rows(),
+        .rows_ahead = queue_.RowsBefore(task, task.arrival),
         .arrival_rate = queue_.arrival_rate(task.arrival),
         .device_busy = std::max(absl::ZeroDuration(), busy_until_ - now_)};
     if (Admit(view, task.rows, task.deadline, now_) == Admission::kAdmitted) {

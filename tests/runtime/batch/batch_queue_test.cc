@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -94,6 +95,38 @@ TEST_F(BatchQueueTest, PrioritiesRunInOrderAndUnknownOnesAsTheDefault) {
     ASSERT_THAT(queue.Offer(*task, kNow), IsOk());
   }
   EXPECT_THAT(Order(queue), ElementsAre(&high, &none, &beyond, &low));
+}
+
+TEST_F(BatchQueueTest, OnlyRowsThatWouldRunBeforeAreAhead) {
+  config_.priority_levels = 2;
+  config_.default_priority = 2;
+  config_.slo = absl::Seconds(5);
+  BatchQueue queue(bounds_);
+  for (const int seconds : {2, 3, 4}) {
+    InferTask& low = Task();
+    low.rows = seconds;
+    low.deadline = kNow + absl::Seconds(seconds);
+    ASSERT_THAT(queue.Offer(low, kNow), IsOk());
+  }
+  InferTask& high = Task();
+  high.priority = 1;
+  high.deadline = kNow + absl::Seconds(9);
+  EXPECT_EQ(queue.RowsBefore(high, kNow), 0);
+  InferTask& between = Task();
+  between.deadline = kNow + absl::Seconds(3);  // after its equal
+  EXPECT_EQ(queue.RowsBefore(between, kNow), 2 + 3);
+  InferTask& last = Task();
+  last.deadline = kNow + absl::Seconds(9);
+  EXPECT_EQ(queue.RowsBefore(last, kNow), queue.rows());
+}
+
+TEST_F(BatchQueueTest, TheDefaultTimeoutDoesNotEndWarmUp) {
+  config_.default_queue.default_timeout = absl::Milliseconds(5);
+  BatchQueue queue(bounds_);
+  InferTask& task = Task();
+  task.warmup = true;
+  ASSERT_THAT(queue.Offer(task, kNow + absl::Seconds(1)), IsOk());
+  EXPECT_EQ(queue.next_event(), absl::InfiniteFuture());
 }
 
 TEST_F(BatchQueueTest, PreservedOrderIgnoresPrioritiesAndDeadlines) {
@@ -230,6 +263,48 @@ TEST_F(BatchQueueTest, TheModelsDefaultTimeoutCountsFromArrival) {
                        HasSubstr("default timeout of 5000 us")));
 }
 
+TEST_F(BatchQueueTest, TheEarlierOfTimeoutAndDefaultCountsAndIsNamed) {
+  config_.default_queue.default_timeout = absl::Milliseconds(5);
+  BatchQueue queue(bounds_);
+  InferTask& sooner = Task();
+  InferTask& later = Task();
+  sooner.queue_limit = kNow + absl::Milliseconds(2);
+  sooner.timeout_us = 2000;
+  later.queue_limit = kNow + absl::Milliseconds(9);
+  later.timeout_us = 9000;
+  ASSERT_THAT(queue.Offer(sooner, kNow), IsOk());
+  ASSERT_THAT(queue.Offer(later, kNow), IsOk());
+  const absl::Time first = kNow + absl::Milliseconds(2);
+  std::vector<Waiting> expired = Tidied(queue, first);
+  ASSERT_EQ(expired.size(), 1);
+  EXPECT_THAT(ExpiredStatus(expired[0], bounds_, first),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("its timeout of 2000 us")));
+  const absl::Time second = kNow + absl::Milliseconds(5);
+  expired = Tidied(queue, second);
+  ASSERT_EQ(expired.size(), 1);
+  EXPECT_THAT(ExpiredStatus(expired[0], bounds_, second),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("default timeout of 5000 us")));
+}
+
+TEST_F(BatchQueueTest, APrioritysOwnPolicyGivesItsDefaultTimeout) {
+  config_.priority_levels = 2;
+  config_.default_priority = 2;
+  config_.priority_queues[1].default_timeout = absl::Milliseconds(1);
+  config_.priority_queues[2].default_timeout = absl::Milliseconds(7);
+  for (const auto& [priority, timeout_ms] :
+       {std::pair(0, 7), std::pair(1, 1), std::pair(99, 7)}) {
+    BatchQueue queue(bounds_);
+    InferTask& task = Task();
+    task.priority = static_cast<uint64_t>(priority);
+    ASSERT_THAT(queue.Offer(task, kNow), IsOk());
+    EXPECT_EQ(queue.next_event(), kNow + absl::Milliseconds(timeout_ms))
+        << "priority " << priority;
+    queue.Clear();
+  }
+}
+
 TEST_F(BatchQueueTest, WithDelayTheOverdueRunAfterTheOthers) {
   config_.default_queue.timeout_action = QueuePolicy::TimeoutAction::kDelay;
   config_.default_queue.default_timeout = absl::Milliseconds(5);
@@ -329,17 +404,6 @@ TEST_F(BatchQueueTest, AgreesWithASimpleModelOfItself) {
     ASSERT_EQ(queue.next_event(),
               model.empty() ? absl::InfiniteFuture() : model.front()->deadline);
   }
-}
-
-TEST(RateEstimatorTest, SeesARateAndForgetsIt) {
-  RateEstimator rate;
-  absl::Time now = kNow;
-  for (int i = 0; i < 200; ++i) {
-    rate.Add(2, now);
-    now += absl::Milliseconds(1);
-  }
-  EXPECT_NEAR(rate.PerSecond(now), 2000, 50);
-  EXPECT_EQ(rate.PerSecond(now + absl::Seconds(1)), 0);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "runtime/base/gate.h"
+#include "tests/testing/gate.h"
 
-namespace reprise {
+namespace reprise::testing {
 
 bool Gate::Enter() {
   absl::MutexLock lock(&mu_);
@@ -29,4 +29,4 @@ int64_t Gate::inside() const {
   return inside_;
 }
 
-}  // namespace reprise
+}  // namespace reprise::testing

@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "runtime/base/clock.h"
 
-namespace reprise {
+namespace reprise::testing {
 
 // open -> closed. Once closed, nobody enters any more; those inside may finish.
 //
@@ -35,4 +35,4 @@ class Gate {
   int64_t inside_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-}  // namespace reprise
+}  // namespace reprise::testing

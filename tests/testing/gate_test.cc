@@ -1,4 +1,4 @@
-#include "runtime/base/gate.h"
+#include "tests/testing/gate.h"
 
 #include <atomic>
 
@@ -11,6 +11,7 @@ namespace reprise {
 namespace {
 
 using ::reprise::testing::FakeClock;
+using ::reprise::testing::Gate;
 
 TEST(GateTest, CountsThoseInside) {
   Gate gate;
