@@ -26,34 +26,34 @@ prometheus::Histogram::BucketBoundaries LatencyBuckets(absl::Duration slo) {
   return bounds;
 }
 
-ModelSeries::Families MakeFamilies(prometheus::Registry& registry) {
+ModelSeries::Families MakeFamilies(prometheus::Registry& metrics) {
   return {
       prometheus::BuildCounter()
           .Name("reprise_requests_total")
           .Help("Finished ModelInfer calls, by status code")
-          .Register(registry),
+          .Register(metrics),
       prometheus::BuildCounter()
           .Name("reprise_request_rows_total")
           .Help("Rows (inferences) answered OK")
-          .Register(registry),
+          .Register(metrics),
       prometheus::BuildHistogram()
           .Name("reprise_request_duration_seconds")
           .Help("ModelInfer: whole message received to reply handed to gRPC")
-          .Register(registry),
+          .Register(metrics),
       prometheus::BuildCounter()
           .Name("reprise_request_deadline_total")
           .Help("ModelInfer calls by how they stood to their deadline")
-          .Register(registry),
+          .Register(metrics),
   };
 }
 
-prometheus::Counter& ByteCounter(prometheus::Registry& registry,
+prometheus::Counter& ByteCounter(prometheus::Registry& metrics,
                                  const std::string& name,
                                  const std::string& help) {
   return prometheus::BuildCounter()
       .Name(name)
       .Help(help)
-      .Register(registry)
+      .Register(metrics)
       .Add({{"method", kMethod}});
 }
 
@@ -96,11 +96,11 @@ prometheus::Counter& ModelSeries::CodeCounter(absl::StatusCode code) {
   return *counter;
 }
 
-InferMetrics::InferMetrics(prometheus::Registry& registry)
-    : families_(MakeFamilies(registry)),
-      received_(ByteCounter(registry, "reprise_grpc_received_bytes_total",
+InferMetrics::InferMetrics(prometheus::Registry& metrics)
+    : families_(MakeFamilies(metrics)),
+      received_(ByteCounter(metrics, "reprise_grpc_received_bytes_total",
                             "Bytes of ModelInfer's request messages")),
-      sent_(ByteCounter(registry, "reprise_grpc_sent_bytes_total",
+      sent_(ByteCounter(metrics, "reprise_grpc_sent_bytes_total",
                         "Bytes of ModelInfer's reply messages")),
       unknown_(std::make_unique<ModelSeries>(families_, ModelSeries::Labels{},
                                              absl::ZeroDuration())) {}

@@ -49,8 +49,8 @@ class ModelSeries {
     std::string model;
     std::string version;
   };
-  // `slo`, where it is positive, becomes a bucket bound. One that a reload
-  // changes is a bound from the next start of the process on.
+  // `slo`, where it is positive, becomes a bucket bound. A changed SLO becomes
+  // one only at the next start of the process.
   ModelSeries(const Families& families, const Labels& labels,
               absl::Duration slo);
 
@@ -80,8 +80,8 @@ class ModelSeries {
 // Threads: any.
 class InferMetrics {
  public:
-  // `registry` must outlive this.
-  explicit InferMetrics(prometheus::Registry& registry);
+  // `metrics` must outlive this.
+  explicit InferMetrics(prometheus::Registry& metrics);
 
   // The series of a version; they live as long as this object.
   ModelSeries& For(const ModelVersion& model) ABSL_LOCKS_EXCLUDED(mu_);
