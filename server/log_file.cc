@@ -7,19 +7,19 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/file_descriptor.h"
 
 namespace reprise {
 
 absl::Status SendStderrTo(const std::string& path) {
-  const int fd =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0 || dup2(fd, STDERR_FILENO) < 0) {
-    const std::string why = std::strerror(errno);
-    if (fd >= 0) close(fd);
-    return absl::UnavailableError(
-        absl::StrCat("--log-file: cannot open '", path, "': ", why));
+  FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file.valid() || dup2(file.get(), STDERR_FILENO) < 0) {
+    return absl::UnavailableError(absl::StrCat(
+        "--log-file: cannot open '", path, "': ", std::strerror(errno)));
   }
-  if (fd != STDERR_FILENO) close(fd);
+  // Whoever started us with stderr closed has it opened here.
+  if (file.get() == STDERR_FILENO) file.Release();
   return absl::OkStatus();
 }
 

@@ -14,8 +14,9 @@ namespace reprise {
 // What needs the time takes a Clock&, so that tests can set it. The clock also
 // does the timed wait: a fake clock must be able to wake those that wait on it.
 //
-// It never goes back, and nobody sets it. The wall clock may be set: its times
-// are shown to users and come from other libraries, and are converted there.
+// Monotonic: Now() never goes back and nobody can set it. Wall-clock times
+// (shown to users, or from other libraries) are converted with ToWall and
+// FromWall.
 //
 // Threads: every method may be called from any thread.
 class Clock {

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <limits>
 
+#include "runtime/base/file_descriptor.h"
+
 namespace reprise {
 
 void WallClockWatch::Begin(Wait& wait) {
@@ -34,7 +36,7 @@ void WallClockWatch::End(Wait& wait) {
 
 // Those up to number `until` whose mutex is free just now; whether that was
 // all. A wait whose mutex is taken may be about to end, which needs `mu_`.
-bool WallClockWatch::TellSome(uint64_t until) {
+bool WallClockWatch::TryNotifyAll(uint64_t until) {
   bool all = true;
   absl::MutexLock lock(&mu_);
   for (Wait* wait = first_; wait != nullptr; wait = wait->after_) {
@@ -49,30 +51,30 @@ bool WallClockWatch::TellSome(uint64_t until) {
   return all;
 }
 
-void WallClockWatch::Tell() {
+void WallClockWatch::NotifyAll() {
   uint64_t until = 0;
   {
     absl::MutexLock lock(&mu_);
     until = begun_;  // who begins later measures by the clock as it is now
   }
-  while (!TellSome(until)) sched_yield();
+  while (!TryNotifyAll(until)) sched_yield();
 }
 
 // A timer that never fires: reading it fails whenever the clock was set.
 void WallClockWatch::Run() {
-  const int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
-  if (timer < 0) return;
+  const FileDescriptor timer(timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC));
+  if (!timer.valid()) return;
   itimerspec never{};
   never.it_value.tv_sec = std::numeric_limits<time_t>::max();
-  while (timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
-                         &never, nullptr) == 0) {
+  while (timerfd_settime(timer.get(),
+                         TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never,
+                         nullptr) == 0) {
     uint64_t fired = 0;
-    const ssize_t got = read(timer, &fired, sizeof(fired));
+    const ssize_t got = read(timer.get(), &fired, sizeof(fired));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno != ECANCELED) break;
-    Tell();
+    NotifyAll();
   }
-  close(timer);
 }
 
 }  // namespace reprise

@@ -1,4 +1,4 @@
-// Tells timed waits when the wall clock was set.
+// Wakes timed waits when the wall clock is set.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace reprise {
 
-// Abseil ends a timed wait at an instant of the wall clock, also where it is
-// given a duration. Where that clock is set back meanwhile, the wait would last
-// longer by as much: so each says that it has begun, is told, and measures
-// again. (Set forward, it ends early, which its owner sees.)
+// Abseil ends a timed wait at a wall-clock instant, also where it is given a
+// duration. If the clock is set back, the wait would last too long; so every
+// wait registers here, is woken when the clock is set, and computes its
+// deadline again. (Set forward, it ends early, which its owner sees.)
 //
 // Lifecycle: never destroyed; its thread starts with the first wait.
 // Threads: any.
 class WallClockWatch {
  public:
-  // One wait, in its owner's hands.
+  // A registered wait; owned by the waiting thread.
   struct Wait {
     explicit Wait(absl::Mutex& mutex) : mu(mutex) {}
 
-    absl::Mutex& mu;     // that is waited on
-    bool again = false;  // told; guarded by `mu`
+    absl::Mutex& mu;     // the mutex being waited on
+    bool again = false;  // the clock was set; guarded by `mu`
 
    private:
     friend class WallClockWatch;
@@ -36,12 +36,12 @@ class WallClockWatch {
   void Begin(Wait& wait) ABSL_LOCKS_EXCLUDED(mu_);
   void End(Wait& wait) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Sets `again` of every wait that has begun, with its mutex held, so that its
-  // condition is looked at. Blocks until each mutex was to be had.
-  void Tell() ABSL_LOCKS_EXCLUDED(mu_);
+  // Sets `again` of every registered wait, with its mutex held, so that its
+  // condition is looked at. Blocks until every waiter's mutex could be taken.
+  void NotifyAll() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  bool TellSome(uint64_t until) ABSL_LOCKS_EXCLUDED(mu_);
+  bool TryNotifyAll(uint64_t until) ABSL_LOCKS_EXCLUDED(mu_);
   void Run();
 
   // Taken with the mutex of a wait held; never held while one is waited for.

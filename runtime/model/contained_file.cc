@@ -19,30 +19,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "runtime/base/file_descriptor.h"
 #include "runtime/base/status_macros.h"
 
 namespace reprise {
 namespace {
 
 constexpr size_t kMaxEntries = 100'000;
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+constexpr size_t kMaxShownPath = 255;  // of one that is refused
 
 absl::Status SystemError(int error, absl::string_view what) {
   if (error == ELOOP) {
@@ -60,28 +44,15 @@ absl::Status FolderError(int error, absl::string_view what) {
   return absl::UnavailableError(status.message());
 }
 
-// Opens each part without following a link: openat2 would do it in one call,
-// but not on every kernel.
-absl::StatusOr<Descriptor> OpenBelow(const std::string& folder,
-                                     absl::string_view relative) {
+absl::StatusOr<FileDescriptor> Open(const std::string& folder,
+                                    absl::string_view relative) {
   REPRISE_RETURN_IF_ERROR(CheckRelativePath(relative));
-  Descriptor current(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (current.get() < 0) return SystemError(errno, folder);
+  OpenResult root = OpenFolder(folder);
+  if (!root.file.valid()) return SystemError(root.error, folder);
   const std::vector<std::string> parts = absl::StrSplit(relative, '/');
-  for (size_t i = 0; i < parts.size(); ++i) {
-    struct stat info = {};
-    if (fstatat(current.get(), parts[i].c_str(), &info, AT_SYMLINK_NOFOLLOW) !=
-        0) {
-      return SystemError(errno, relative);
-    }
-    if (S_ISLNK(info.st_mode)) return SystemError(ELOOP, relative);
-    const int kind = i + 1 < parts.size() ? O_DIRECTORY : O_NONBLOCK;
-    Descriptor next(openat(current.get(), parts[i].c_str(),
-                           O_RDONLY | O_NOFOLLOW | O_CLOEXEC | kind));
-    if (next.get() < 0) return SystemError(errno, relative);
-    current = std::move(next);
-  }
-  return current;
+  OpenResult opened = OpenBelow(std::move(root.file), parts);
+  if (!opened.file.valid()) return SystemError(opened.error, relative);
+  return std::move(opened.file);
 }
 
 struct CloseDir {
@@ -129,7 +100,10 @@ absl::Status CheckPathComponent(absl::string_view name) {
 
 absl::Status CheckRelativePath(absl::string_view path) {
   for (absl::string_view part : absl::StrSplit(path, '/')) {
-    REPRISE_RETURN_IF_ERROR(CheckPathComponent(part));
+    if (CheckPathComponent(part).ok()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", absl::CHexEscape(path.substr(0, kMaxShownPath)),
+        "' is not a valid path: it must be relative, of plain components"));
   }
   return absl::OkStatus();
 }
@@ -156,7 +130,7 @@ bool IsWithin(absl::string_view path, absl::string_view folder) {
 absl::StatusOr<std::string> ReadContainedFile(const std::string& folder,
                                               absl::string_view relative,
                                               int64_t max_bytes) {
-  REPRISE_ASSIGN_OR_RETURN(const Descriptor file, OpenBelow(folder, relative));
+  REPRISE_ASSIGN_OR_RETURN(const FileDescriptor file, Open(folder, relative));
   struct stat info = {};
   if (fstat(file.get(), &info) != 0) return SystemError(errno, relative);
   if (!S_ISREG(info.st_mode)) {

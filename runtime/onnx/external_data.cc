@@ -1,6 +1,5 @@
 #include "runtime/onnx/external_data.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,27 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/file_descriptor.h"
 #include "runtime/base/status_macros.h"
 
 namespace reprise::onnx_import {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 absl::Status Fault(const ExternalLocation& location, absl::string_view what) {
   return absl::InvalidArgumentError(
@@ -50,41 +33,41 @@ absl::Status OpenFault(const ExternalLocation& location, int error) {
                absl::StrCat("cannot be opened: ", std::strerror(error)));
 }
 
-// One component after the other, never through a link: the walk cannot leave
-// the folder, whatever happens to the tree meanwhile.
-absl::StatusOr<Descriptor> Open(const std::string& folder,
-                                const ExternalLocation& location) {
+// The names on the location's path.
+absl::StatusOr<std::vector<std::string>> Parts(
+    const ExternalLocation& location) {
   const std::string& path = location.path;
   if (path.empty() || path.front() == '/' ||
       path.find('\0') != std::string::npos) {
     return Fault(location, "is not a relative path");
   }
-  const std::vector<std::string> parts = absl::StrSplit(path, '/');
-  for (const std::string& part : parts) {
+  std::vector<std::string> parts;
+  for (const absl::string_view part : absl::StrSplit(path, '/')) {
     if (part == "..") return Fault(location, "leaves the model's folder");
+    if (!part.empty() && part != ".") parts.emplace_back(part);
   }
-  Descriptor at(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (at.get() < 0) return OpenFault(location, errno);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const bool last = i + 1 == parts.size();
-    if (!last && (parts[i].empty() || parts[i] == ".")) continue;
-    // O_NONBLOCK: opening a pipe must not wait for somebody to write.
-    const int flags =
-        O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY);
-    Descriptor next(openat(at.get(), parts[i].c_str(), flags));
-    if (next.get() < 0) return OpenFault(location, errno);
-    at = std::move(next);
-  }
+  return parts;
+}
+
+absl::StatusOr<FileDescriptor> Open(const std::string& folder,
+                                    const ExternalLocation& location) {
+  REPRISE_ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                           Parts(location));
+  OpenResult root = OpenFolder(folder);
+  if (!root.file.valid()) return OpenFault(location, root.error);
+  OpenResult opened = OpenBelow(std::move(root.file), parts);
+  if (!opened.file.valid()) return OpenFault(location, opened.error);
+  const FileDescriptor& at = opened.file;
   struct stat info = {};
   if (fstat(at.get(), &info) != 0) return OpenFault(location, errno);
   if (!S_ISREG(info.st_mode)) return Fault(location, "is not a regular file");
   if (info.st_nlink > 1) {
     return Fault(location, "has another name (a hard link)");
   }
-  return at;
+  return std::move(opened.file);
 }
 
-absl::StatusOr<int64_t> Size(const Descriptor& file,
+absl::StatusOr<int64_t> Size(const FileDescriptor& file,
                              const ExternalLocation& location) {
   struct stat info = {};
   if (fstat(file.get(), &info) != 0) return OpenFault(location, errno);
@@ -95,14 +78,14 @@ absl::StatusOr<int64_t> Size(const Descriptor& file,
 
 absl::StatusOr<int64_t> ExternalFileSize(const std::string& folder,
                                          const ExternalLocation& location) {
-  REPRISE_ASSIGN_OR_RETURN(const Descriptor file, Open(folder, location));
+  REPRISE_ASSIGN_OR_RETURN(const FileDescriptor file, Open(folder, location));
   return Size(file, location);
 }
 
 absl::Status ReadExternal(const std::string& folder,
                           const ExternalLocation& location,
                           std::span<std::byte> out) {
-  REPRISE_ASSIGN_OR_RETURN(const Descriptor file, Open(folder, location));
+  REPRISE_ASSIGN_OR_RETURN(const FileDescriptor file, Open(folder, location));
   REPRISE_ASSIGN_OR_RETURN(const int64_t size, Size(file, location));
   const int64_t wanted = static_cast<int64_t>(out.size());
   if (location.offset < 0 || location.offset > size) {

@@ -14,7 +14,7 @@ WallClockWatch& Watch() {
 }
 
 TEST(WallClockWatchTest, WithoutAWaitThereIsNobodyToTell) {
-  WallClockWatch().Tell();
+  WallClockWatch().NotifyAll();
 }
 
 TEST(WallClockWatchTest, AWaitIsToldAndItsConditionLookedAt) {
@@ -29,7 +29,7 @@ TEST(WallClockWatchTest, AWaitIsToldAndItsConditionLookedAt) {
     Watch().End(wait);
   });
   { absl::MutexLock lock(&mu, absl::Condition(&begun)); }
-  Watch().Tell();
+  Watch().NotifyAll();
 }
 
 TEST(WallClockWatchTest, AWaitWhoseMutexIsTakenIsToldOnceItIsFree) {
@@ -37,10 +37,10 @@ TEST(WallClockWatchTest, AWaitWhoseMutexIsTakenIsToldOnceItIsFree) {
   WallClockWatch::Wait wait(mu);
   mu.Lock();
   Watch().Begin(wait);
-  Thread teller("teller", [] { Watch().Tell(); });
+  Thread notifier("notifier", [] { Watch().NotifyAll(); });
   EXPECT_FALSE(wait.again);
   mu.Unlock();
-  teller.Join();
+  notifier.Join();
   absl::MutexLock lock(&mu);
   EXPECT_TRUE(wait.again);
   Watch().End(wait);
@@ -58,7 +58,7 @@ TEST(WallClockWatchTest, AWaitThatEndsMeanwhileIsLeftAlone) {
     }
     Watch().End(second);
   }
-  Watch().Tell();
+  Watch().NotifyAll();
   absl::MutexLock lock(&mu);
   EXPECT_TRUE(first.again);
   EXPECT_FALSE(second.again);
@@ -72,9 +72,9 @@ TEST(WallClockWatchTest, AWaitThatHasEndedHoldsNobodyUp) {
   WallClockWatch::Wait wait(mu);
   mu.Lock();
   Watch().Begin(wait);
-  Thread teller("teller", [] { Watch().Tell(); });
+  Thread notifier("notifier", [] { Watch().NotifyAll(); });
   Watch().End(wait);
-  teller.Join();
+  notifier.Join();
   mu.Unlock();
 }
 
