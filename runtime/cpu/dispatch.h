@@ -7,9 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/cpu/float16.h"
 #include "runtime/ops/node_view.h"
 #include "runtime/tensor/dtype.h"
+#include "runtime/tensor/float16.h"
 #include "runtime/tensor/string_ref.h"
 
 namespace reprise::cpu {

@@ -8,9 +8,8 @@
 namespace reprise::cpu {
 
 // The machine's memory, or what the control group at the mount's root still has
-// to give if that is less: a container sees its own group there, of version 2
-// or
-// 1. A group that is not at the root (a service of systemd's) is not looked at.
+// to give if that is less: a container sees its own group there (cgroup v1 or
+// v2). Groups elsewhere, such as a systemd service's, are not read.
 DeviceMemory HostMemory();
 
 // Texts of a control group's files; "" where there are none.

@@ -72,8 +72,8 @@ class Lane {
   Arena& arena() { return *arena_; }
   const std::shared_ptr<OneDnn>& dnn() const { return dnn_; }
 
-  // Queues the job; its slot must have been begun. RESOURCE_EXHAUSTED if more
-  // jobs wait than there are slots to wait with.
+  // Queues the job; its slot must have been begun. RESOURCE_EXHAUSTED if
+  // 1,024 jobs wait already.
   absl::Status Submit(const Job& job) ABSL_LOCKS_EXCLUDED(mu_);
   // Runs the job now, on this thread. False, and nothing has happened, if the
   // lane is not at rest.

@@ -94,10 +94,10 @@ auto DescribeNorm(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
 }
 
 auto DescribeLrn(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
-                 const Layout& x, const LrnShape& shape) {
+                 const Layout& x, const LrnSpec& spec) {
   return Describe<dnnl::lrn_forward>(
       engine, attr, kInference, dnnl::algorithm::lrn_across_channels, x, x,
-      shape.size, shape.alpha, shape.beta, shape.bias);
+      spec.size, spec.alpha, spec.beta, spec.bias);
 }
 
 auto DescribeConcat(const dnnl::engine& engine,
@@ -136,10 +136,10 @@ auto DescribeNorm(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
 }
 
 auto DescribeLrn(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
-                 const Layout& x, const LrnShape& shape) {
+                 const Layout& x, const LrnSpec& spec) {
   return Describe<dnnl::lrn_forward>(
       engine, attr, kInference, dnnl::algorithm::lrn_across_channels, x,
-      shape.size, shape.alpha, shape.beta, shape.bias);
+      spec.size, spec.alpha, spec.beta, spec.bias);
 }
 
 auto DescribeConcat(const dnnl::engine& engine,
@@ -180,6 +180,11 @@ absl::StatusOr<std::shared_ptr<OneDnn>> OneDnn::Create() {
   return dnn;
 }
 
+std::string OneDnn::Version() {
+  const dnnl_version_t& version = *dnnl_version();
+  return absl::StrCat(version.major, ".", version.minor, ".", version.patch);
+}
+
 absl::Status Guarded(absl::string_view what, absl::FunctionRef<void()> body) {
   try {
     body();
@@ -206,65 +211,66 @@ Layout PlainLayout(const Dims& dims) {
 
 bool SameLayout(const Layout& a, const Layout& b) { return a == b; }
 
-Primitive MakeConv(const dnnl::engine& engine, const ConvShape& shape,
-                   const dnnl::primitive_attr& attr) {
+Primitive MakeConvPrimitive(const dnnl::engine& engine, const ConvSpec& spec,
+                            const dnnl::primitive_attr& attr) {
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  const Layout src(shape.src, kF32, Tag::any);
-  const Layout dst(shape.dst, kF32, Tag::any);
-  if (!shape.has_bias) {
+  const Layout src(spec.src, kF32, Tag::any);
+  const Layout dst(spec.dst, kF32, Tag::any);
+  if (!spec.has_bias) {
     return Made<dnnl::convolution_forward>(Describe<dnnl::convolution_forward>(
-        engine, attr, kInference, kDirect, src, shape.weights, dst,
-        shape.strides, shape.dilations, shape.pads_begin, shape.pads_end));
+        engine, attr, kInference, kDirect, src, spec.weights, dst, spec.strides,
+        spec.dilations, spec.pads_begin, spec.pads_end));
   }
-  const Layout bias({shape.dst[1]}, kF32, Tag::a);
+  const Layout bias({spec.dst[1]}, kF32, Tag::a);
   return Made<dnnl::convolution_forward>(Describe<dnnl::convolution_forward>(
-      engine, attr, kInference, kDirect, src, shape.weights, bias, dst,
-      shape.strides, shape.dilations, shape.pads_begin, shape.pads_end));
+      engine, attr, kInference, kDirect, src, spec.weights, bias, dst,
+      spec.strides, spec.dilations, spec.pads_begin, spec.pads_end));
 }
 
-Primitive MakeMatMul(const dnnl::engine& engine, const MatMulShape& shape,
-                     const dnnl::primitive_attr& attr) {
-  if (shape.bias.get_size() == 0) {
+Primitive MakeMatMulPrimitive(const dnnl::engine& engine,
+                              const MatMulSpec& spec,
+                              const dnnl::primitive_attr& attr) {
+  if (spec.bias.get_size() == 0) {
     return Made<dnnl::matmul>(
-        Describe<dnnl::matmul>(engine, attr, shape.a, shape.b, shape.y));
+        Describe<dnnl::matmul>(engine, attr, spec.a, spec.b, spec.y));
   }
-  return Made<dnnl::matmul>(Describe<dnnl::matmul>(
-      engine, attr, shape.a, shape.b, shape.bias, shape.y));
+  return Made<dnnl::matmul>(
+      Describe<dnnl::matmul>(engine, attr, spec.a, spec.b, spec.bias, spec.y));
 }
 
-Primitive MakePool(const dnnl::engine& engine, const PoolShape& shape) {
-  const Layout dst(shape.dst, kF32, Tag::any);
+Primitive MakePoolPrimitive(const dnnl::engine& engine, const PoolSpec& spec) {
+  const Layout dst(spec.dst, kF32, Tag::any);
   return Made<PoolingForward>(Describe<PoolingForward>(
-      engine, UserScratch(), kInference, shape.kind, shape.src, dst,
-      shape.strides, shape.kernel, shape.dilations, shape.pads_begin,
-      shape.pads_end));
+      engine, UserScratch(), kInference, spec.kind, spec.src, dst, spec.strides,
+      spec.kernel, spec.dilations, spec.pads_begin, spec.pads_end));
 }
 
-Primitive MakeEltwise(const dnnl::engine& engine, const Eltwise& eltwise,
-                      const Layout& x) {
+Primitive MakeEltwisePrimitive(const dnnl::engine& engine,
+                               const Eltwise& eltwise, const Layout& x) {
   return Made<dnnl::eltwise_forward>(
       DescribeEltwise(engine, UserScratch(), eltwise, x));
 }
 
-Primitive MakeBinary(const dnnl::engine& engine, dnnl::algorithm kind,
-                     const Layout& a, const Layout& b, const Layout& y) {
+Primitive MakeBinaryPrimitive(const dnnl::engine& engine, dnnl::algorithm kind,
+                              const Layout& a, const Layout& b,
+                              const Layout& y) {
   return Made<dnnl::binary>(
       Describe<dnnl::binary>(engine, UserScratch(), kind, a, b, y));
 }
 
-Primitive MakeConcat(const dnnl::engine& engine, int axis,
-                     const std::vector<Layout>& parts) {
+Primitive MakeConcatPrimitive(const dnnl::engine& engine, int axis,
+                              const std::vector<Layout>& parts) {
   return Made<dnnl::concat>(DescribeConcat(engine, UserScratch(), axis, parts));
 }
 
-Primitive MakeSoftmax(const dnnl::engine& engine, dnnl::algorithm kind,
-                      const Layout& x, int axis) {
+Primitive MakeSoftmaxPrimitive(const dnnl::engine& engine, dnnl::algorithm kind,
+                               const Layout& x, int axis) {
   return Made<SoftmaxForward>(Describe<SoftmaxForward>(
       engine, UserScratch(), kInference, kind, x, x, axis));
 }
 
-Primitive MakeLayerNorm(const dnnl::engine& engine, const Layout& x,
-                        float epsilon, bool shift) {
+Primitive MakeLayerNormPrimitive(const dnnl::engine& engine, const Layout& x,
+                                 float epsilon, bool shift) {
   auto flags = dnnl::normalization_flags::use_scale;
   if (shift) flags |= dnnl::normalization_flags::use_shift;
   return Made<dnnl::layer_normalization_forward>(
@@ -272,8 +278,8 @@ Primitive MakeLayerNorm(const dnnl::engine& engine, const Layout& x,
                                                       epsilon, flags));
 }
 
-Primitive MakeBatchNorm(const dnnl::engine& engine, const Layout& x,
-                        float epsilon) {
+Primitive MakeBatchNormPrimitive(const dnnl::engine& engine, const Layout& x,
+                                 float epsilon) {
   return Made<dnnl::batch_normalization_forward>(
       DescribeNorm<dnnl::batch_normalization_forward>(
           engine, UserScratch(), x, epsilon,
@@ -282,9 +288,9 @@ Primitive MakeBatchNorm(const dnnl::engine& engine, const Layout& x,
               dnnl::normalization_flags::use_global_stats));
 }
 
-Primitive MakeLrn(const dnnl::engine& engine, const Layout& x,
-                  const LrnShape& shape) {
-  return Made<dnnl::lrn_forward>(DescribeLrn(engine, UserScratch(), x, shape));
+Primitive MakeLrnPrimitive(const dnnl::engine& engine, const Layout& x,
+                           const LrnSpec& spec) {
+  return Made<dnnl::lrn_forward>(DescribeLrn(engine, UserScratch(), x, spec));
 }
 
 Kernel PrimitiveKernel(std::shared_ptr<OneDnn> dnn, const Primitive& primitive,

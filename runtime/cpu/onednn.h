@@ -31,6 +31,9 @@ struct OneDnn {
 
   // INTERNAL if the library cannot make its CPU engine.
   static absl::StatusOr<std::shared_ptr<OneDnn>> Create();
+
+  // Of the library in use: "2.6.3".
+  static std::string Version();
 };
 
 // Runs `body`, which may call oneDNN, and makes a Status of what it throws:
@@ -59,61 +62,63 @@ struct Primitive {
 
 // `attr`: SetActivationAttr. Layouts of the tensors but `weights` and `bias`
 // are the library's choice.
-struct ConvShape {
+struct ConvSpec {
   dnnl::memory::dims src;
   Layout weights;  // with the group in front where there are groups
   bool has_bias = false;
   dnnl::memory::dims dst;
   dnnl::memory::dims strides, dilations, pads_begin, pads_end;
 };
-Primitive MakeConv(const dnnl::engine& engine, const ConvShape& shape,
-                   const dnnl::primitive_attr& attr);
+Primitive MakeConvPrimitive(const dnnl::engine& engine, const ConvSpec& spec,
+                            const dnnl::primitive_attr& attr);
 
 // `bias` may be empty.
-struct MatMulShape {
+struct MatMulSpec {
   Layout a, b, bias, y;
 };
-Primitive MakeMatMul(const dnnl::engine& engine, const MatMulShape& shape,
-                     const dnnl::primitive_attr& attr);
+Primitive MakeMatMulPrimitive(const dnnl::engine& engine,
+                              const MatMulSpec& spec,
+                              const dnnl::primitive_attr& attr);
 
 // The layout of the answer is the library's choice.
-struct PoolShape {
+struct PoolSpec {
   dnnl::algorithm kind = dnnl::algorithm::pooling_max;
   Layout src;
   dnnl::memory::dims dst;
   dnnl::memory::dims strides, kernel, dilations, pads_begin, pads_end;
 };
-Primitive MakePool(const dnnl::engine& engine, const PoolShape& shape);
+Primitive MakePoolPrimitive(const dnnl::engine& engine, const PoolSpec& spec);
 
 struct Eltwise {
   dnnl::algorithm kind = dnnl::algorithm::eltwise_relu;
   float alpha = 0;
   float beta = 0;
 };
-Primitive MakeEltwise(const dnnl::engine& engine, const Eltwise& eltwise,
-                      const Layout& x);
-Primitive MakeBinary(const dnnl::engine& engine, dnnl::algorithm kind,
-                     const Layout& a, const Layout& b, const Layout& y);
-Primitive MakeConcat(const dnnl::engine& engine, int axis,
-                     const std::vector<Layout>& parts);
-Primitive MakeSoftmax(const dnnl::engine& engine, dnnl::algorithm kind,
-                      const Layout& x, int axis);
+Primitive MakeEltwisePrimitive(const dnnl::engine& engine,
+                               const Eltwise& eltwise, const Layout& x);
+Primitive MakeBinaryPrimitive(const dnnl::engine& engine, dnnl::algorithm kind,
+                              const Layout& a, const Layout& b,
+                              const Layout& y);
+Primitive MakeConcatPrimitive(const dnnl::engine& engine, int axis,
+                              const std::vector<Layout>& parts);
+Primitive MakeSoftmaxPrimitive(const dnnl::engine& engine, dnnl::algorithm kind,
+                               const Layout& x, int axis);
 
 // Over the last axis; a scale, and a shift if asked for.
-Primitive MakeLayerNorm(const dnnl::engine& engine, const Layout& x,
-                        float epsilon, bool shift);
+Primitive MakeLayerNormPrimitive(const dnnl::engine& engine, const Layout& x,
+                                 float epsilon, bool shift);
 // With scale, shift, mean and variance as inputs.
-Primitive MakeBatchNorm(const dnnl::engine& engine, const Layout& x,
-                        float epsilon);
+Primitive MakeBatchNormPrimitive(const dnnl::engine& engine, const Layout& x,
+                                 float epsilon);
 
-struct LrnShape {
+struct LrnSpec {
   int64_t size = 1;
   float alpha = 0;
   float beta = 0;
   float bias = 1;
 };
-Primitive MakeLrn(const dnnl::engine& engine, const Layout& x,
-                  const LrnShape& shape);
+Primitive MakeLrnPrimitive(const dnnl::engine& engine, const Layout& x,
+                           const LrnSpec& spec);
 
 // Which of oneDNN's arguments is which operand of a step.
 struct PrimitiveArg {

@@ -1,10 +1,15 @@
 #include "runtime/graph/graph.h"
 
-#include <cstddef>
-
 #include "absl/strings/str_cat.h"
 
 namespace reprise::graph {
+
+std::string SymbolOf(const Value& value, size_t axis) {
+  if (axis < value.symbols.size() && !value.symbols[axis].empty()) {
+    return value.symbols[axis];
+  }
+  return absl::StrCat(value.name, "[", axis, "]");
+}
 
 std::string NodeText(const Node& node) {
   return absl::StrCat(

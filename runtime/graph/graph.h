@@ -1,6 +1,7 @@
 // A model as data: values, nodes, weights. No I/O, no device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,9 @@ namespace reprise::graph {
 // Index into Graph::values.
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an optional input left out
+
+// `id`, which is not kNoValue, as an index of a vector.
+inline size_t At(ValueId id) { return static_cast<size_t>(id); }
 
 struct Value {
   std::string name;
@@ -57,6 +61,10 @@ struct Graph {
   // Inputs of the model that have a default value, and are constants here.
   std::vector<std::string> defaulted_inputs;
 };
+
+// What a free dim of a value is called: its symbol, or "x[0]" where the model
+// gives it none.
+std::string SymbolOf(const Value& value, size_t axis);
 
 // "node 12 'conv1' (Conv)": how errors name a node.
 std::string NodeText(const Node& node);

@@ -11,8 +11,6 @@
 namespace reprise::graph {
 namespace {
 
-size_t At(ValueId id) { return static_cast<size_t>(id); }
-
 // For each node, how many of its inputs come from other nodes, each reader
 // once.
 std::vector<int> PendingInputs(const Graph& graph,

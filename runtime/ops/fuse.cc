@@ -22,12 +22,11 @@
 namespace reprise::ops {
 namespace {
 
+using graph::At;
 using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
-
-size_t At(ValueId id) { return static_cast<size_t>(id); }
 
 // Why a follower is not taken in; empty when it was.
 using Reason = std::string;

@@ -22,13 +22,6 @@ using graph::ValueId;
 
 constexpr int kTrialRows = 2;
 
-std::string SymbolOf(const Value& value, size_t axis) {
-  if (axis < value.symbols.size() && !value.symbols[axis].empty()) {
-    return value.symbols[axis];
-  }
-  return absl::StrCat(value.name, "[", axis, "]");
-}
-
 class Inference {
  public:
   Inference(const Graph& graph, const SignatureOptions& options)

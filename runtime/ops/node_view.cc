@@ -1,10 +1,10 @@
 #include "runtime/ops/node_view.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/tensor/float16.h"
 
 namespace reprise::ops {
 namespace {
@@ -15,16 +15,6 @@ std::vector<double> ElementsOf(const HostTensor& tensor) {
   std::vector<double> out;
   for (const T value : tensor.values<T>()) {
     out.push_back(static_cast<double>(value));
-  }
-  return out;
-}
-
-// The same for the 16-bit floats.
-std::vector<double> Expanded(const HostTensor& tensor,
-                             float (*to_float)(uint16_t)) {
-  std::vector<double> out;
-  for (const uint16_t bits : tensor.values<uint16_t>()) {
-    out.push_back(static_cast<double>(to_float(bits)));
   }
   return out;
 }
@@ -142,9 +132,9 @@ absl::StatusOr<std::vector<double>> ConstantNumbers(const NodeView& view,
     case DType::kBool:
       return ElementsOf<uint8_t>(*tensor);
     case DType::kFp16:
-      return Expanded(*tensor, HalfToFloat);
+      return ElementsOf<Half>(*tensor);
     case DType::kBf16:
-      return Expanded(*tensor, BfloatToFloat);
+      return ElementsOf<BFloat16>(*tensor);
     case DType::kString:
       break;
   }
@@ -161,25 +151,6 @@ absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
   REPRISE_ASSIGN_OR_RETURN(const std::vector<double> values,
                            ConstantNumbers(view, i, what));
   return values[0];
-}
-
-float BfloatToFloat(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
-
-float HalfToFloat(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-  const uint32_t exponent = (bits >> 10) & 0x1fu;
-  const uint32_t mantissa = bits & 0x3ffu;
-  if (exponent == 0x1f) {
-    return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  }
-  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24
-    const float value = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign == 0 ? value : -value;
-  }
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) |
-                              (mantissa << 13));
 }
 
 }  // namespace reprise::ops

@@ -75,8 +75,4 @@ absl::StatusOr<std::vector<double>> ConstantNumbers(const NodeView& view,
 absl::StatusOr<double> ConstantNumber(const NodeView& view, size_t i,
                                       absl::string_view what);
 
-// The values of FP16 and BF16 bit patterns.
-float HalfToFloat(uint16_t bits);
-float BfloatToFloat(uint16_t bits);
-
 }  // namespace reprise::ops

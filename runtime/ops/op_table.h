@@ -15,7 +15,8 @@ namespace reprise::ops {
 absl::StatusOr<const Op*> FindOp(absl::string_view domain,
                                  absl::string_view name, int version);
 
-// Names of all operators, sorted, once each.
+// Names of all operators, sorted, once each: tests hold the rows, and each
+// device's kernels, against them.
 std::vector<absl::string_view> OpNames();
 
 }  // namespace reprise::ops

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "runtime/tensor/string_ref.h"
 
 namespace reprise {
@@ -40,14 +38,6 @@ size_t ElementSize(DType dtype) { return RowOf(dtype).size; }
 
 absl::string_view DTypeName(DType dtype) { return RowOf(dtype).name; }
 
-absl::StatusOr<DType> DTypeFromName(absl::string_view name) {
-  for (size_t i = 0; i < kTable.size(); ++i) {
-    if (kTable[i].name == name) return static_cast<DType>(i);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown datatype '", name, "'"));
-}
-
 bool IsFloat(DType dtype) {
   return dtype == DType::kFp16 || dtype == DType::kBf16 ||
          dtype == DType::kFp32 || dtype == DType::kFp64;
@@ -56,5 +46,7 @@ bool IsFloat(DType dtype) {
 bool IsInteger(DType dtype) {
   return dtype >= DType::kUint8 && dtype <= DType::kInt64;
 }
+
+bool IsNumber(DType dtype) { return IsFloat(dtype) || IsInteger(dtype); }
 
 }  // namespace reprise

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace reprise {
@@ -36,10 +35,8 @@ size_t ElementSize(DType dtype);
 // The v2 protocol's name: "FP32", "BYTES", ...
 absl::string_view DTypeName(DType dtype);
 
-// INVALID_ARGUMENT, with the name, if it is none of the protocol's.
-absl::StatusOr<DType> DTypeFromName(absl::string_view name);
-
 bool IsFloat(DType dtype);    // FP16, BF16, FP32, FP64
 bool IsInteger(DType dtype);  // signed or unsigned; not BOOL
+bool IsNumber(DType dtype);   // either
 
 }  // namespace reprise

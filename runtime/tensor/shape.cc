@@ -24,6 +24,12 @@ absl::StatusOr<int64_t> NumElements(std::span<const int64_t> dims) {
   return product;
 }
 
+int64_t ElementCount(std::span<const int64_t> dims) {
+  int64_t product = 1;
+  for (const int64_t dim : dims) product *= dim;
+  return product;
+}
+
 absl::StatusOr<int64_t> NumBytes(DType dtype, std::span<const int64_t> dims) {
   REPRISE_ASSIGN_OR_RETURN(int64_t bytes, NumElements(dims));
   if (__builtin_mul_overflow(bytes, static_cast<int64_t>(ElementSize(dtype)),

@@ -19,6 +19,10 @@ inline constexpr int64_t kFreeDim = -1;
 // 2^63 - 1. A scalar (no dims) has 1 element.
 absl::StatusOr<int64_t> NumElements(std::span<const int64_t> dims);
 
+// The same unchecked: for dims of a tensor that there is, or that Bind has
+// found.
+int64_t ElementCount(std::span<const int64_t> dims);
+
 // NumElements times the element size, checked likewise.
 absl::StatusOr<int64_t> NumBytes(DType dtype, std::span<const int64_t> dims);
 

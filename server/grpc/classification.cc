@@ -1,7 +1,6 @@
 #include "server/grpc/classification.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -9,34 +8,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/tensor/float16.h"
 
 namespace reprise {
 namespace {
 
-struct Half {
-  uint16_t bits;
-};
-struct BrainHalf {
-  uint16_t bits;
-};
-
-double Value(Half half) {
-  const int exponent = (half.bits >> 10) & 0x1f;
-  const int fraction = half.bits & 0x3ff;
-  const double sign = (half.bits & 0x8000) != 0 ? -1.0 : 1.0;
-  if (exponent == 0x1f) {
-    return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
-  }
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  return sign * std::ldexp(fraction | 0x400, exponent - 25);
-}
-double Value(BrainHalf half) {
-  return std::bit_cast<float>(uint32_t{half.bits} << 16);
-}
+// An element as a number that has an order and a text.
 template <typename T>
 T Value(T value) {
   return value;
 }
+float Value(Half value) { return value; }
+float Value(BFloat16 value) { return value; }
 
 template <typename T>
 std::string Text(T value) {
@@ -127,7 +110,7 @@ absl::StatusOr<std::vector<std::string>> Classify(
     case DType::kFp16:
       return ClassifyAs<Half>(bytes, classes);
     case DType::kBf16:
-      return ClassifyAs<BrainHalf>(bytes, classes);
+      return ClassifyAs<BFloat16>(bytes, classes);
     case DType::kFp32:
       return ClassifyAs<float>(bytes, classes);
     case DType::kFp64:

@@ -24,25 +24,24 @@ Dims WeightDims(const ops::ConvGeometry& geometry, const ops::NodeView& view) {
   return dims;
 }
 
-// The shape but for the layout of the weights.
-ConvShape ShapeOf(const ops::ConvGeometry& geometry,
-                  const ops::NodeView& view) {
-  ConvShape shape;
+// All of it but the layout of the weights.
+ConvSpec SpecOf(const ops::ConvGeometry& geometry, const ops::NodeView& view) {
+  ConvSpec spec;
   const Dims& x = view.dims(0);
-  shape.src.assign(x.begin(), x.end());
-  shape.dst.assign(geometry.output.begin(), geometry.output.end());
-  shape.has_bias = geometry.has_bias;
+  spec.src.assign(x.begin(), x.end());
+  spec.dst.assign(geometry.output.begin(), geometry.output.end());
+  spec.has_bias = geometry.has_bias;
   const ops::Window& window = geometry.window;
-  shape.strides = window.strides;
-  shape.pads_begin = window.pads_begin;
+  spec.strides = window.strides;
+  spec.pads_begin = window.pads_begin;
   for (size_t i = 0; i < window.kernel.size(); ++i) {
-    shape.dilations.push_back(window.dilations[i] - 1);
+    spec.dilations.push_back(window.dilations[i] - 1);
     // What the last window leaves over is not padding to oneDNN.
     const int64_t reach = (window.kernel[i] - 1) * window.dilations[i] + 1;
-    shape.pads_end.push_back((window.out[i] - 1) * window.strides[i] + reach -
-                             x[i + 2] - window.pads_begin[i]);
+    spec.pads_end.push_back((window.out[i] - 1) * window.strides[i] + reach -
+                            x[i + 2] - window.pads_begin[i]);
   }
-  return shape;
+  return spec;
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ absl::Status LowerConvOneDnn(LoweringContext& context,
       !SetActivationAttr(activation, attr)) {
     return ops::NotRunHere("not a convolution that oneDNN has");
   }
-  ConvShape shape = ShapeOf(geometry, view);
+  ConvSpec spec = SpecOf(geometry, view);
   const Dims weight_dims = WeightDims(geometry, view);
   const graph::Node& node = *view.node;
   const bool constant = view.constant(1) != nullptr;
@@ -66,11 +65,11 @@ absl::Status LowerConvOneDnn(LoweringContext& context,
   Layout plain_weights;
   REPRISE_RETURN_IF_ERROR(Guarded("Conv", [&] {
     plain_weights = PlainLayout(weight_dims);
-    shape.weights =
+    spec.weights =
         constant ? Layout(memory::dims(weight_dims.begin(), weight_dims.end()),
                           memory::data_type::f32, memory::format_tag::any)
                  : plain_weights;
-    conv = MakeConv(context.dnn()->engine, shape, attr);
+    conv = MakeConvPrimitive(context.dnn()->engine, spec, attr);
   }));
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId src,
                            context.In(node.inputs[0], conv.src));

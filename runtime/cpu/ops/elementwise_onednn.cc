@@ -18,26 +18,27 @@ namespace {
 
 using dnnl::algorithm;
 
-// Below this many elements a call of the library costs more than a simple loop;
+// Below so many elements a call of the library costs more than a simple loop;
 // functions such as exp are worth it much earlier.
-constexpr int64_t kWorthSharing = 32768;
-constexpr int64_t kWorthVectors = 256;
+constexpr int64_t kMinElementsSimple = 32768;
+constexpr int64_t kMinElementsCostly = 256;
 
 // A function, and from how many elements on it is worth a call.
 struct Function {
   Eltwise eltwise;
-  int64_t worth = kWorthVectors;
+  int64_t min_elements = kMinElementsCostly;
 };
 
 std::optional<Function> Simple(absl::string_view op) {
-  if (op == "Relu") return Function{{algorithm::eltwise_relu}, kWorthSharing};
+  if (op == "Relu")
+    return Function{{algorithm::eltwise_relu}, kMinElementsSimple};
   if (op == "Sigmoid") return Function{{algorithm::eltwise_logistic}};
   if (op == "Tanh") return Function{{algorithm::eltwise_tanh}};
   if (op == "Exp") return Function{{algorithm::eltwise_exp}};
   if (op == "Softplus") return Function{{algorithm::eltwise_soft_relu}};
   if (op == "Mish") return Function{{algorithm::eltwise_mish}};
   if (op == "HardSwish") {
-    return Function{{algorithm::eltwise_hardswish}, kWorthSharing};
+    return Function{{algorithm::eltwise_hardswish}, kMinElementsSimple};
   }
   return std::nullopt;
 }
@@ -59,22 +60,16 @@ absl::StatusOr<Function> FunctionOf(const ops::NodeView& view) {
     return Function{
         {algorithm::eltwise_clip, static_cast<float>(std::max(clip.low, -kMax)),
          static_cast<float>(std::min(clip.high, kMax))},
-        kWorthSharing};
+        kMinElementsSimple};
   }
   if (op == "LeakyRelu" || op == "Elu") {
     REPRISE_ASSIGN_OR_RETURN(const ops::UnaryParams params,
                              ops::ReadUnary(view));
     return op == "Elu" ? Function{{algorithm::eltwise_elu, params.alpha}}
                        : Function{{algorithm::eltwise_relu, params.alpha},
-                                  kWorthSharing};
+                                  kMinElementsSimple};
   }
   return ops::NotRunHere("not a function that oneDNN has");
-}
-
-int64_t Count(const Dims& dims) {
-  int64_t n = 1;
-  for (const int64_t dim : dims) n *= dim;
-  return n;
 }
 
 std::optional<algorithm> BinaryOf(absl::string_view op) {
@@ -98,13 +93,13 @@ absl::Status LowerUnaryOneDnn(LoweringContext& context,
                               const ops::NodeView& view) {
   const graph::Node& node = *view.node;
   // Clip's bounds are inputs of their own; input 0 alone is computed on.
-  if (view.dtype(0) != DType::kFp32 || Count(view.dims(0)) == 0 ||
+  if (view.dtype(0) != DType::kFp32 || ElementCount(view.dims(0)) == 0 ||
       view.rank(0) > 5) {
     return ops::NotRunHere("oneDNN computes FP32");
   }
   REPRISE_ASSIGN_OR_RETURN(const Function function, FunctionOf(view));
   if (!context.IsBlocked(node.inputs[0]) &&
-      Count(view.dims(0)) < function.worth) {
+      ElementCount(view.dims(0)) < function.min_elements) {
     return ops::NotRunHere("not worth a call");
   }
   REPRISE_ASSIGN_OR_RETURN(const Layout layout, context.MadeIn(node.inputs[0]));
@@ -112,7 +107,7 @@ absl::Status LowerUnaryOneDnn(LoweringContext& context,
                            context.In(node.inputs[0], layout));
   return Guarded(node.op, [&] {
     const Primitive eltwise =
-        MakeEltwise(context.dnn()->engine, function.eltwise, layout);
+        MakeEltwisePrimitive(context.dnn()->engine, function.eltwise, layout);
     Kernel kernel = PrimitiveKernel(
         context.dnn(), eltwise,
         {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}});
@@ -134,7 +129,7 @@ absl::Status LowerBinaryOneDnn(LoweringContext& context,
   const bool blocked = context.IsBlocked(node.inputs[0]) ||
                        (same && context.IsBlocked(node.inputs[1]));
   // A smaller right-hand side is broadcast; a smaller left-hand side never.
-  if (view.dims(0) != y || (!blocked && Count(y) < kWorthSharing)) {
+  if (view.dims(0) != y || (!blocked && ElementCount(y) < kMinElementsSimple)) {
     return ops::NotRunHere("not worth a call");
   }
   const size_t leader = context.IsBlocked(node.inputs[0]) ? 0 : (same ? 1 : 0);
@@ -151,8 +146,8 @@ absl::Status LowerBinaryOneDnn(LoweringContext& context,
   }
   return Guarded(node.op, [&] {
     if (!same) right = PlainLayout(Widened(view.dims(1), y.size()));
-    const Primitive binary =
-        MakeBinary(context.dnn()->engine, *kind, layout, right, layout);
+    const Primitive binary = MakeBinaryPrimitive(context.dnn()->engine, *kind,
+                                                 layout, right, layout);
     Kernel kernel = PrimitiveKernel(context.dnn(), binary,
                                     {{DNNL_ARG_SRC_0, layout, false, 0},
                                      {DNNL_ARG_SRC_1, right, false, 1},
@@ -182,8 +177,8 @@ absl::Status LowerConcatOneDnn(LoweringContext& context,
     reads.push_back(read);
   }
   return Guarded(node.op, [&] {
-    const Primitive concat =
-        MakeConcat(context.dnn()->engine, static_cast<int>(axis), layouts);
+    const Primitive concat = MakeConcatPrimitive(
+        context.dnn()->engine, static_cast<int>(axis), layouts);
     std::vector<PrimitiveArg> args;
     for (size_t i = 0; i < layouts.size(); ++i) {
       args.push_back(

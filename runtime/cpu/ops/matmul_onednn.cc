@@ -37,16 +37,16 @@ absl::Status LowerProduct(LoweringContext& context, const ops::NodeView& view,
   }
   Primitive matmul;
   REPRISE_RETURN_IF_ERROR(Guarded(node.op, [&] {
-    MatMulShape shape;
-    shape.a = product.a;
-    shape.b = constant != nullptr
-                  ? Layout(product.b, kF32, memory::format_tag::any)
-                  : product.b_plain;
-    shape.y = PlainLayout(Dims(product.y.begin(), product.y.end()));
+    MatMulSpec spec;
+    spec.a = product.a;
+    spec.b = constant != nullptr
+                 ? Layout(product.b, kF32, memory::format_tag::any)
+                 : product.b_plain;
+    spec.y = PlainLayout(Dims(product.y.begin(), product.y.end()));
     if (!product.bias.empty()) {
-      shape.bias = PlainLayout(Dims(product.bias.begin(), product.bias.end()));
+      spec.bias = PlainLayout(Dims(product.bias.begin(), product.bias.end()));
     }
-    matmul = MakeMatMul(context.dnn()->engine, shape, attr);
+    matmul = MakeMatMulPrimitive(context.dnn()->engine, spec, attr);
   }));
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId a,
                            context.Plain(node.inputs[0]));
@@ -82,12 +82,6 @@ absl::Status LowerProduct(LoweringContext& context, const ops::NodeView& view,
   });
 }
 
-int64_t Count(const Dims& dims) {
-  int64_t n = 1;
-  for (const int64_t dim : dims) n *= dim;
-  return n;
-}
-
 // `batch` filled up with ones to `rank` dims, then [rows, columns].
 Dims Matrices(const Dims& batch, size_t rank, int64_t rows, int64_t columns) {
   Dims dims(rank - batch.size(), 1);
@@ -112,11 +106,12 @@ absl::Status LowerMatMulOneDnn(LoweringContext& context,
   }
   Product product;
   // One right-hand side for all: a single tall product.
-  const bool shared = Count(params.b_batch) == 1 &&
-                      Count(params.a_batch) == Count(params.batch);
+  const bool shared =
+      ElementCount(params.b_batch) == 1 &&
+      ElementCount(params.a_batch) == ElementCount(params.batch);
   const Dims no_batch;
   const size_t rank = shared ? 0 : params.batch.size();
-  const int64_t m = shared ? params.m * Count(params.a_batch) : params.m;
+  const int64_t m = shared ? params.m * ElementCount(params.a_batch) : params.m;
   const Dims a =
       Matrices(shared ? no_batch : params.a_batch, rank, m, params.k);
   const Dims b =

@@ -30,8 +30,8 @@ absl::Status LowerSoftmaxOneDnn(LoweringContext& context,
     const auto algorithm = node.op == "Softmax"
                                ? dnnl::algorithm::softmax_accurate
                                : dnnl::algorithm::softmax_log;
-    const Primitive softmax =
-        MakeSoftmax(context.dnn()->engine, algorithm, layout, /*axis=*/1);
+    const Primitive softmax = MakeSoftmaxPrimitive(
+        context.dnn()->engine, algorithm, layout, /*axis=*/1);
     Kernel kernel = PrimitiveKernel(
         context.dnn(), softmax,
         {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}});
@@ -46,9 +46,7 @@ absl::Status LowerLayerNormOneDnn(LoweringContext& context,
                            ops::ReadLayerNorm(view));
   const graph::Node& node = *view.node;
   const auto whole = [&](size_t i) {
-    int64_t n = 1;
-    for (const int64_t dim : view.dims(i)) n *= dim;
-    return n == params.inner;
+    return ElementCount(view.dims(i)) == params.inner;
   };
   const bool only_y = [&] {
     for (size_t i = 1; i < node.outputs.size(); ++i) {
@@ -69,8 +67,8 @@ absl::Status LowerLayerNormOneDnn(LoweringContext& context,
   return Guarded(node.op, [&] {
     const Layout x = PlainLayout({params.outer, params.inner});
     const Layout row = PlainLayout({params.inner});
-    const Primitive norm = MakeLayerNorm(context.dnn()->engine, x,
-                                         params.epsilon, params.has_bias);
+    const Primitive norm = MakeLayerNormPrimitive(
+        context.dnn()->engine, x, params.epsilon, params.has_bias);
     std::vector<PrimitiveArg> args = {{DNNL_ARG_SRC, x, false, 0},
                                       {DNNL_ARG_SCALE, row, false, 1},
                                       {DNNL_ARG_DST, x, true, 0}};
@@ -101,7 +99,7 @@ absl::Status LowerBatchNormOneDnn(LoweringContext& context,
   return Guarded(node.op, [&] {
     const Layout row = PlainLayout({view.dims(0)[1]});
     const Primitive norm =
-        MakeBatchNorm(context.dnn()->engine, layout, params.epsilon);
+        MakeBatchNormPrimitive(context.dnn()->engine, layout, params.epsilon);
     Kernel kernel = PrimitiveKernel(context.dnn(), norm,
                                     {{DNNL_ARG_SRC, layout, false, 0},
                                      {DNNL_ARG_SCALE, row, false, 1},
@@ -127,8 +125,8 @@ absl::Status LowerLrnOneDnn(LoweringContext& context,
                            context.In(node.inputs[0], layout));
   return Guarded(node.op, [&] {
     const Primitive lrn =
-        MakeLrn(context.dnn()->engine, layout,
-                {params.size, params.alpha, params.beta, params.bias});
+        MakeLrnPrimitive(context.dnn()->engine, layout,
+                         {params.size, params.alpha, params.beta, params.bias});
     Kernel kernel = PrimitiveKernel(
         context.dnn(), lrn,
         {{DNNL_ARG_SRC, layout, false, 0}, {DNNL_ARG_DST, layout, true, 0}});

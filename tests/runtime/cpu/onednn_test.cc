@@ -75,7 +75,7 @@ TEST(OneDnnTest, FunctionsWithFixedParametersAreOnnxs) {
   const std::shared_ptr<OneDnn> dnn = OneDnn::Create().value();
   const Layout x = PlainLayout({2});
   const auto run = [&](dnnl::algorithm kind, float at) {
-    return RunOn(dnn, MakeEltwise(dnn->engine, {.kind = kind}, x),
+    return RunOn(dnn, MakeEltwisePrimitive(dnn->engine, {.kind = kind}, x),
                  {{DNNL_ARG_SRC, x, false, 0}, {DNNL_ARG_DST, x, true, 0}},
                  {{at, -at}});
   };
@@ -96,12 +96,13 @@ TEST(OneDnnTest, AMatrixProductHasABiasOrNone) {
   std::vector<PrimitiveArg> args = {{DNNL_ARG_SRC, row, false, 0},
                                     {DNNL_ARG_WEIGHTS, square, false, 1},
                                     {DNNL_ARG_DST, row, true, 0}};
-  EXPECT_THAT(RunOn(dnn, MakeMatMul(dnn->engine, {row, square, {}, row}, attr),
-                    args, {{1, 2}, {1, 2, 3, 4}}),
-              ElementsAre(7, 10));
+  EXPECT_THAT(
+      RunOn(dnn, MakeMatMulPrimitive(dnn->engine, {row, square, {}, row}, attr),
+            args, {{1, 2}, {1, 2, 3, 4}}),
+      ElementsAre(7, 10));
   args.push_back({DNNL_ARG_BIAS, row, false, 2});
   const Primitive biased =
-      MakeMatMul(dnn->engine, {row, square, row, row}, attr);
+      MakeMatMulPrimitive(dnn->engine, {row, square, row, row}, attr);
   EXPECT_TRUE(SameLayout(biased.bias, row));
   EXPECT_THAT(RunOn(dnn, biased, args, {{1, 2}, {1, 2, 3, 4}, {10, 20}}),
               ElementsAre(17, 30));

@@ -36,6 +36,16 @@ TEST(GraphTest, ConsumersAreListedOnce) {
                                                  IsEmpty(), IsEmpty()));
 }
 
+TEST(GraphTest, AnUnnamedDimIsCalledByItsPlace) {
+  Value value;
+  value.name = "x";
+  value.dims = {kFreeDim, kFreeDim, kFreeDim};
+  value.symbols = {"batch", ""};
+  EXPECT_EQ(SymbolOf(value, 0), "batch");
+  EXPECT_EQ(SymbolOf(value, 1), "x[1]");
+  EXPECT_EQ(SymbolOf(value, 2), "x[2]");
+}
+
 TEST(GraphTest, NodesAreNamedForPeople) {
   Node node;
   node.op = "Conv";

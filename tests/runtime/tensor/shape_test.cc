@@ -23,6 +23,8 @@ TEST(ShapeTest, MultipliesDims) {
   EXPECT_THAT(NumElements(Dims{2, 3, 4}), IsOkAndHolds(24));
   EXPECT_THAT(NumElements(Dims{}), IsOkAndHolds(1));
   EXPECT_THAT(NumElements(Dims{5, 0, 7}), IsOkAndHolds(0));
+  EXPECT_EQ(ElementCount(Dims{2, 3, 4}), 24);
+  EXPECT_EQ(ElementCount(Dims{}), 1);
 }
 
 TEST(ShapeTest, RefusesANegativeDim) {

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 
 namespace reprise::cpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 #include "tests/runtime/cpu/ops/op_tester.h"
 
 // Expected values are those of ONNX's reference implementation.

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 #include "tests/runtime/cpu/ops/op_tester.h"
 #include "tests/testing/status_matchers.h"
 

@@ -1,11 +1,11 @@
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 
 #include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 TEST(Float16Test, EveryHalfSurvivesTheWayToFloatAndBack) {
@@ -50,4 +50,4 @@ TEST(Float16Test, BFloat16KeepsTheExponent) {
 }
 
 }  // namespace
-}  // namespace reprise::cpu
+}  // namespace reprise

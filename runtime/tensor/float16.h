@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace reprise::cpu {
+namespace reprise {
 
 // IEEE 754 binary16; conversions round to nearest even.
 struct Half {
@@ -69,4 +69,4 @@ struct BFloat16 {
   }
 };
 
-}  // namespace reprise::cpu
+}  // namespace reprise
