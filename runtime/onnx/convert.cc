@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/ops/onnx_dtype.h"
 
 namespace reprise::onnx_import {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/ops/onnx_dtype.h"
 #include "runtime/tensor/shape.h"
 
 namespace reprise::onnx_import {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/ops/onnx_dtype.h"
 
 namespace reprise::ops {
 namespace {
@@ -18,8 +19,6 @@ absl::Status WrongDtype(const NodeView& view, size_t i) {
   return NotRunHere(absl::StrCat("does not take ", DTypeName(view.dtype(i)),
                                  " as input ", i));
 }
-
-bool IsNumber(DType dtype) { return IsFloat(dtype) || IsInteger(dtype); }
 
 absl::Status CheckAll(const NodeView& view, bool (*allowed)(DType)) {
   for (size_t i = 0; i < view.input_count(); ++i) {
@@ -91,6 +90,11 @@ absl::StatusOr<Types> InferFloats(const NodeView& view) {
 
 absl::StatusOr<Types> InferBitwise(const NodeView& view) {
   return InferBroadcast(view, IsInteger);
+}
+
+absl::StatusOr<Types> InferBitShift(const NodeView& view) {
+  REPRISE_RETURN_IF_ERROR(ReadShiftsLeft(view).status());
+  return InferBitwise(view);
 }
 
 absl::StatusOr<Types> InferLogic(const NodeView& view) {
@@ -168,9 +172,7 @@ absl::StatusOr<Types> InferClip(const NodeView& view) {
 int64_t IntBound(const HostTensor& tensor, double value) {
   if (tensor.dtype() == DType::kInt64) return tensor.values<int64_t>()[0];
   if (tensor.dtype() == DType::kUint64) {
-    return static_cast<int64_t>(std::min<uint64_t>(
-        tensor.values<uint64_t>()[0],
-        static_cast<uint64_t>(std::numeric_limits<int64_t>::max())));
+    return static_cast<int64_t>(tensor.values<uint64_t>()[0]);
   }
   return IsInteger(tensor.dtype()) ? static_cast<int64_t>(value) : 0;
 }
@@ -235,7 +237,7 @@ constexpr Op kOps[] = {
     Binary("Mod", 10, InferMod),
     Binary("Pow", 7, InferPow),
     Binary("PRelu", 7, InferPRelu),
-    Binary("BitShift", 11, InferBitwise),
+    Binary("BitShift", 11, InferBitShift),
     Binary("BitwiseAnd", 18, InferBitwise),
     Binary("BitwiseOr", 18, InferBitwise),
     Binary("BitwiseXor", 18, InferBitwise),
@@ -353,38 +355,6 @@ absl::StatusOr<ClipParams> ReadClip(const NodeView& view) {
   return params;
 }
 
-absl::StatusOr<DType> DTypeFromOnnx(int64_t number) {
-  static constexpr std::pair<int, DType> kTypes[] = {
-      {1, DType::kFp32},    {2, DType::kUint8},  {3, DType::kInt8},
-      {4, DType::kUint16},  {5, DType::kInt16},  {6, DType::kInt32},
-      {7, DType::kInt64},   {8, DType::kString}, {9, DType::kBool},
-      {10, DType::kFp16},   {11, DType::kFp64},  {12, DType::kUint32},
-      {13, DType::kUint64}, {16, DType::kBf16},
-  };
-  for (const auto& [onnx, dtype] : kTypes) {
-    if (onnx == number) return dtype;
-  }
-  static constexpr std::pair<int, absl::string_view> kOthers[] = {
-      {14, "COMPLEX64"},      {15, "COMPLEX128"}, {17, "FLOAT8E4M3FN"},
-      {18, "FLOAT8E4M3FNUZ"}, {19, "FLOAT8E5M2"}, {20, "FLOAT8E5M2FNUZ"},
-      {21, "UINT4"},          {22, "INT4"},       {23, "FLOAT4E2M1"},
-  };
-  for (const auto& [onnx, name] : kOthers) {
-    if (onnx == number) {
-      return NotRunHere(absl::StrCat("datatype ", name, " is not supported"));
-    }
-  }
-  return BadNode(absl::StrCat("datatype ", number, " is not defined"));
-}
-
-int64_t OnnxFromDType(DType dtype) {
-  for (int64_t number = 1; number <= 16; ++number) {
-    const absl::StatusOr<DType> found = DTypeFromOnnx(number);
-    if (found.ok() && *found == dtype) return number;
-  }
-  return 0;
-}
-
 absl::StatusOr<DType> ReadCastTarget(const NodeView& view) {
   if (view.op() == "CastLike") return view.dtype(1);
   REPRISE_ASSIGN_OR_RETURN(const int64_t to, view.attributes().Int("to"));
@@ -404,6 +374,15 @@ absl::StatusOr<bool> ReadFmod(const NodeView& view) {
   REPRISE_ASSIGN_OR_RETURN(const int64_t fmod,
                            view.attributes().Int("fmod", 0));
   return fmod != 0;
+}
+
+absl::StatusOr<bool> ReadShiftsLeft(const NodeView& view) {
+  REPRISE_ASSIGN_OR_RETURN(const std::string direction,
+                           view.attributes().String("direction", ""));
+  if (direction == "LEFT") return true;
+  if (direction == "RIGHT") return false;
+  return BadNode(
+      absl::StrCat("direction '", direction, "' is not LEFT or RIGHT"));
 }
 
 std::span<const Op> ElementwiseOps() { return kOps; }

@@ -31,10 +31,10 @@ struct UnaryParams {
 absl::StatusOr<UnaryParams> ReadUnary(const NodeView& view);
 
 // Clip's bounds, from attributes (< 11) or inputs 1 and 2; an absent bound is
-// infinite. The integers hold INT64 and UINT64 bounds exactly; they are valid
-// for integer dtypes only. A bound that is not a constant is `computed`: a
-// device reads it, one element, from input 1 (low) or 2 (high) when the node
-// runs.
+// infinite. The integers hold the bounds of integer dtypes exactly, those of
+// UINT64 by their bits; they are valid where the bound is present. A bound that
+// is not a constant is `computed`: a device reads it, one element, from input 1
+// (low) or 2 (high) when the node runs.
 struct ClipParams {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -55,17 +55,15 @@ absl::StatusOr<ClipParams> ReadClip(const NodeView& view);
 // dtype of input 1). UNIMPLEMENTED for types that Reprise does not have.
 absl::StatusOr<DType> ReadCastTarget(const NodeView& view);
 
-// The DType of a number of ONNX's TensorProto.DataType. UNIMPLEMENTED for types
-// that Reprise does not have; INVALID_ARGUMENT for undefined ones.
-absl::StatusOr<DType> DTypeFromOnnx(int64_t number);
-int64_t OnnxFromDType(DType dtype);
-
 // Gelu's attribute `approximate`: true for "tanh", false for "none" (erf).
 absl::StatusOr<bool> ReadGeluTanh(const NodeView& view);
 
 // Mod's attribute `fmod`: true = C's fmod (sign of the dividend), false = sign
 // of the divisor (integers only).
 absl::StatusOr<bool> ReadFmod(const NodeView& view);
+
+// BitShift's attribute `direction`: true for "LEFT", false for "RIGHT".
+absl::StatusOr<bool> ReadShiftsLeft(const NodeView& view);
 
 // The family's rows of the table.
 std::span<const Op> ElementwiseOps();

@@ -65,8 +65,6 @@ constexpr Op kOps[] = {
     Row("Resize", 11, 1, 4),
 };
 
-// ---- Reading.
-
 // What an attribute's word stands for, and since which opset.
 template <typename E>
 struct Word {

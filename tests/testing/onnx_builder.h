@@ -20,8 +20,8 @@ struct OnnxDim {
 
 // A ModelProto with one graph, built call by call:
 //   OnnxBuilder model(/*opset=*/13);
-//   model.Input("x", {"N", 4}).Node("Relu", {"x"}, {"y"}).Output("y", {"N",
-//   4}); ImportModelBytes(model.Bytes(), {});
+//   model.Input("x", {"N", 4}).Node("Relu", {"x"}, {"y"}).Output("y", {4});
+//   ImportModel(model.Bytes(), {});
 // Attributes go to the node that was added last.
 class OnnxBuilder {
  public:

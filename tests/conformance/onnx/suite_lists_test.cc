@@ -19,7 +19,7 @@ const absl::Status kNoEinsum = absl::UnimplementedError(
 SuiteLists Lists() {
   return *SuiteLists::Parse(
       "# names\nnode/test_abs\n",
-      "operator Einsum ai.acme::Frob | not written yet\n"
+      "operator Einsum ai.acme::Frob | not supported\n"
       "test node/test_bf16_* | output is BF16 | kept as other bits\n");
 }
 
@@ -42,7 +42,7 @@ TEST(SuiteListsTest, ASkippedTestNeedsARowThatSaysWhy) {
                               "unsupported operator ai.onnx::EinsumMore")),
               HasSubstr("no reason"));
   EXPECT_EQ(lists.Counts(), "passed 0, failed 2, skipped 1 of 3");
-  EXPECT_THAT(lists.Reasons(), HasSubstr("skipped 1: not written yet"));
+  EXPECT_THAT(lists.Reasons(), HasSubstr("skipped 1: not supported"));
 }
 
 TEST(SuiteListsTest, ASkippedTestMustNotPass) {

@@ -13,6 +13,7 @@ using testing::FloatTensor;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
 using testing::Int64Tensor;
+using testing::IsOk;
 using testing::NodeCase;
 using testing::StatusIs;
 using testing::WhyNotBatched;
@@ -141,15 +142,6 @@ TEST(CastTest, TargetsAreOnnxNumbers) {
       DType::kBool);
 }
 
-TEST(CastTest, EveryDtypeHasItsNumber) {
-  for (int i = 0; i < kDTypeCount; ++i) {
-    const DType dtype = static_cast<DType>(i);
-    EXPECT_EQ(*DTypeFromOnnx(OnnxFromDType(dtype)), dtype);
-  }
-  EXPECT_THAT(DTypeFromOnnx(0), StatusIs(kInvalid));
-  EXPECT_THAT(DTypeFromOnnx(99), StatusIs(kInvalid));
-}
-
 TEST(GeluTest, KnowsItsTwoForms) {
   EXPECT_FALSE(*ReadGeluTanh(NodeCase("Gelu", 20).In({1}).view()));
   EXPECT_TRUE(*ReadGeluTanh(NodeCase("Gelu", 20)
@@ -189,6 +181,19 @@ TEST(ElementwiseBatchTest, TheNumberOfRowsIsNoData) {
                                 .Node("Div", {"x", "f"}, {"y"})
                                 .Output("y")),
               HasSubstr("uses the number of rows as data"));
+}
+
+TEST(BitShiftTest, TheDirectionMustBeOneOfTwo) {
+  const auto shift = [](const char* direction) {
+    NodeCase node("BitShift", 11);
+    node.In({2}, DType::kUint8).In({2}, DType::kUint8);
+    if (direction != nullptr) node.Set("direction", std::string(direction));
+    return node.Infer().status();
+  };
+  EXPECT_THAT(shift("LEFT"), IsOk());
+  EXPECT_THAT(shift("RIGHT"), IsOk());
+  EXPECT_THAT(shift("left"), StatusIs(kInvalid, HasSubstr("'left'")));
+  EXPECT_THAT(shift(nullptr), StatusIs(kInvalid));
 }
 
 }  // namespace

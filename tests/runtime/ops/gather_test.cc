@@ -71,8 +71,6 @@ TEST(GatherTest, NdTakesTuples) {
               StatusIs(kInvalid, HasSubstr("after 1 batch axes")));
 }
 
-// ---- Rows.
-
 GraphBuilder Rows(Dims row) {
   row.insert(row.begin(), -1);
   GraphBuilder builder;

@@ -46,8 +46,6 @@ TEST(RangeTest, CountsItsElements) {
               StatusIs(kInvalid, HasSubstr("no end")));
 }
 
-// ---- Rows.
-
 GraphBuilder Rows(Dims row) {
   row.insert(row.begin(), -1);
   GraphBuilder builder;

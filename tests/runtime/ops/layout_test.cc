@@ -83,8 +83,6 @@ TEST(DepthSpaceTest, MovesBlocksBetweenAxes) {
               StatusIs(kInvalid, HasSubstr("do not divide by 4")));
 }
 
-// ---- Rows.
-
 GraphBuilder Rows(Dims row) {
   row.insert(row.begin(), -1);
   GraphBuilder builder;

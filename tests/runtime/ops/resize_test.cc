@@ -194,8 +194,6 @@ TEST(ResizeTest, OnlyNearestTakesWhatIsNoNumber) {
   EXPECT_THAT(linear.Infer(), StatusIs(kUnimplemented));
 }
 
-// ---- Rows.
-
 TEST(ResizeBatchTest, TheBatchAxisMustKeepItsElements) {
   const auto why = [](const std::vector<float>& scales) {
     return WhyNotBatched(GraphBuilder()
