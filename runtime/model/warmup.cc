@@ -14,6 +14,7 @@
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/model/config_types.h"
+#include "runtime/tensor/float16.h"
 
 namespace reprise {
 namespace {
@@ -24,8 +25,8 @@ absl::Status Fault(absl::string_view text) {
   return absl::InvalidArgumentError(text);
 }
 
-// Random bytes are no random values: floats lie in [0, 1), integers are small,
-// so that an index stays inside its table.
+// Random bytes are no random values: floats lie between 0 and 1, integers are
+// small, so that an index stays inside its table.
 void FillRandom(HostTensor& tensor, std::mt19937& random) {
   std::uniform_real_distribution<float> unit(0.0F, 1.0F);
   switch (tensor.dtype()) {
@@ -35,11 +36,11 @@ void FillRandom(HostTensor& tensor, std::mt19937& random) {
     case DType::kFp64:
       for (double& value : tensor.values<double>()) value = unit(random);
       return;
-    case DType::kFp16:  // 0x3800 is 0.5: halves and quarters, never a NaN
+    case DType::kFp16:
+      for (Half& value : tensor.values<Half>()) value = unit(random);
+      return;
     case DType::kBf16:
-      for (uint16_t& value : tensor.values<uint16_t>()) {
-        value = static_cast<uint16_t>(0x3000U + (random() & 0x7ffU));
-      }
+      for (BFloat16& value : tensor.values<BFloat16>()) value = unit(random);
       return;
     default: {  // little-endian integers of one low bit
       const size_t size = ElementSize(tensor.dtype());

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/model/config_parse.h"
+#include "runtime/tensor/float16.h"
 #include "runtime/tensor/string_ref.h"
 #include "tests/runtime/model/temp_dir.h"
 #include "tests/testing/status_matchers.h"
@@ -17,10 +18,12 @@ using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TempDir;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
 using ::testing::Lt;
 using ::testing::SizeIs;
 
@@ -77,6 +80,23 @@ TEST_F(WarmupTest, MakesZeroAndRandomData) {
   EXPECT_THAT(values, Each(AllOf(Ge(0.0F), Lt(1.0F))));
 }
 
+TEST_F(WarmupTest, RandomSixteenBitFloatsAreSpreadLikeTheOthers) {
+  signature_.inputs = {{"h", DType::kFp16, {64}, {""}},
+                       {"b", DType::kBf16, {64}, {""}}};
+  signature_.free_symbols.clear();
+  const auto requests =
+      Make("model_warmup { name: 'random' " +
+           Input("h", "data_type: TYPE_FP16 dims: 64 random_data: true") +
+           Input("b", "data_type: TYPE_BF16 dims: 64 random_data: true") + "}");
+  ASSERT_THAT(requests, IsOk());
+  const auto halves = (*requests)[0].inputs[0].values<Half>();
+  const auto brains = (*requests)[0].inputs[1].values<BFloat16>();
+  EXPECT_THAT(halves, Each(AllOf(Ge(0.0F), Le(1.0F))));
+  EXPECT_THAT(halves, Contains(Ge(0.5F)));
+  EXPECT_THAT(brains, Each(AllOf(Ge(0.0F), Le(1.0F))));
+  EXPECT_THAT(brains, Contains(Ge(0.5F)));
+}
+
 TEST_F(WarmupTest, ReadsFilesOfTheWarmupFolder) {
   const float values[4] = {1, 2, 3, 4};
   std::string bytes(sizeof(values), '\0');
@@ -128,7 +148,7 @@ TEST_F(WarmupTest, NamesTheSampleAndTheInput) {
                "data_type: TYPE_FP32 dims: [ 1, 2 ] "
                "input_data_file: '../config.pbtxt'") +
              text_,
-         "one plain path component");
+         "of plain components");
   expect(good + text_, "batch_size 5 is above max_batch_size 4",
          "batch_size: 5 ");
 }
