@@ -1,7 +1,25 @@
 """Fails when a source file has no test of its own, or CMake does not know it."""
 import pathlib
+import re
 
 import tree
+
+# The line on which the body of a function begins that has lines of its own.
+FUNCTION = re.compile(r"^(?!\s*(?:if|for|while|switch)\b)(?!\s*\}).*\)[ \w():&,]*\{$",
+                      re.MULTILINE)
+
+
+def needs_test(path):
+    """Whether `path` is a source file, or a header with code that has none.
+
+    A header that only declares, or defines a few functions in passing, is
+    tested with those who include it.
+    """
+    if path.suffix == ".cc":
+        return True
+    if (tree.ROOT / path.with_suffix(".cc")).exists():
+        return False
+    return len(FUNCTION.findall(tree.read(path))) > 3
 
 
 def known_to_cmake(path):
@@ -23,11 +41,12 @@ def known_to_cmake(path):
 def main():
     exceptions = tree.Exceptions("pairs")
     faults = exceptions.faults
-    for path in tree.files(".cc", under=("runtime", "server", "client")):
+    for path in tree.files(".cc", ".h", under=("runtime", "server", "client")):
         test = pathlib.Path("tests", path.parent, f"{path.stem}_test.cc")
-        if not (tree.ROOT / test).exists() and not exceptions.allows(path):
-            faults.append(f"{path}: no {test}")
-        if not known_to_cmake(path):
+        if needs_test(path) and not (tree.ROOT / test).exists():
+            if not exceptions.allows(path):
+                faults.append(f"{path}: no {test}")
+        if path.suffix == ".cc" and not known_to_cmake(path):
             faults.append(f"{path}: no CMakeLists.txt names it")
     for path in tree.files("_test.cc", under=("tests",)):
         if not known_to_cmake(path):
