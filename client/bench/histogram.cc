@@ -41,15 +41,6 @@ void Histogram::Record(int64_t ns) {
   ++count_;
 }
 
-void Histogram::Merge(const Histogram& other) {
-  if (other.count_ == 0) return;
-  for (size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];
-  min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
-  max_ = std::max(max_, other.max_);
-  sum_ += other.sum_;
-  count_ += other.count_;
-}
-
 void Histogram::Clear() { *this = Histogram(); }
 
 double Histogram::mean() const {

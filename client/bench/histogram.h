@@ -9,13 +9,12 @@ namespace reprise::client {
 // Values are nanoseconds, 0 to about 4.8 hours (longer ones are counted as
 // that). A value is known to 1 part in 128; the extremes and the sum exactly.
 // Record allocates nothing.
-// Threads: one; merge histograms of several threads afterwards.
+// Threads: one.
 class Histogram {
  public:
   Histogram();
 
   void Record(int64_t ns);
-  void Merge(const Histogram& other);
   void Clear();
 
   int64_t count() const { return count_; }

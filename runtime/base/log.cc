@@ -164,6 +164,16 @@ void Write(LogLevel level, absl::string_view message) {
 
 }  // namespace
 
+std::string LogValue(absl::string_view text) {
+  std::string value = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') value.push_back('\\');
+    value.push_back(c);
+  }
+  value.push_back('"');
+  return value;
+}
+
 std::string FormatLogLine(LogFormat format, LogLevel level,
                           absl::string_view message, double seconds) {
   const absl::Time time = absl::UnixEpoch() + absl::Seconds(seconds);
@@ -177,7 +187,11 @@ std::string FormatLogLine(LogFormat format, LogLevel level,
     return out;
   }
   std::string out = absl::StrCat(stamp, " ", LevelName(level), " ");
-  for (const char c : message) out.push_back(c == '\n' ? ' ' : c);
+  // Callers choose parts of messages: none of them begins a line of its own or
+  // tells a terminal what to do.
+  for (const char c : message) {
+    out.push_back(absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
+  }
   return out;
 }
 
@@ -187,14 +201,6 @@ void SetLogOptions(const LogOptions& options) {
   Options().warning = options.warning;
   Options().error = options.error;
   Options().verbose_level = options.verbose_level;
-}
-
-LogOptions GetLogOptions() {
-  return {.format = Options().format,
-          .info = Options().info,
-          .warning = Options().warning,
-          .error = Options().error,
-          .verbose_level = Options().verbose_level};
 }
 
 void LogInfo(absl::string_view message) {

@@ -20,7 +20,6 @@ struct LogOptions {
   int verbose_level = 0;  // lines of LogVerbose up to this level; 0 = none
 };
 void SetLogOptions(const LogOptions& options);
-LogOptions GetLogOptions();
 
 // One line: a sentence, then key=value pairs ("model loaded model=a rows=8");
 // in JSON each pair is a field of its own. A value with spaces is in quotes.
@@ -29,6 +28,10 @@ void LogInfo(absl::string_view message);
 void LogWarning(absl::string_view message);
 void LogError(absl::string_view message);
 void LogVerbose(int level, absl::string_view message);
+
+// `text` as the value of a pair, whatever characters it has: in quotes, and
+// what would end them escaped.
+std::string LogValue(absl::string_view text);
 
 // The line as it would be written, without the line feed; `seconds` since the
 // epoch. For tests, and for those who write lines elsewhere.

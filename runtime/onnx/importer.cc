@@ -1,23 +1,18 @@
 #include "runtime/onnx/importer.h"
 
-#include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "onnx/onnx_pb.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
@@ -98,6 +93,7 @@ class Importer {
     REPRISE_RETURN_IF_ERROR(graph::SortNodes(graph_));
     REPRISE_RETURN_IF_ERROR(ops::Validate(graph_));
     REPRISE_RETURN_IF_ERROR(ops::CheckStrings(graph_));
+    graph::DropUnusedNodes(graph_);
     graph::DropUnusedValues(graph_);
     return std::move(graph_);
   }
@@ -156,9 +152,19 @@ class Importer {
 
   absl::Status AddInput(const onnx::ValueInfoProto& info) {
     REPRISE_ASSIGN_OR_RETURN(const ValueId id, AddValue(info.name()));
-    graph_.inputs.push_back(id);
+    REPRISE_RETURN_IF_ERROR(AddTensor(id, graph_.inputs));
+    is_input_.insert(id);
     return ConvertType(info, limits_.max_rank,
                        graph_.values[static_cast<size_t>(id)]);
+  }
+
+  absl::Status AddTensor(ValueId id, std::vector<ValueId>& tensors) const {
+    if (static_cast<int64_t>(tensors.size()) >= limits_.max_tensors) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "is one more than the ", limits_.max_tensors, " that are allowed"));
+    }
+    tensors.push_back(id);
+    return absl::OkStatus();
   }
 
   // Outputs first, so that a node may read what a later one makes: the order is
@@ -266,15 +272,13 @@ class Importer {
       return absl::InvalidArgumentError("is made by nothing in the model");
     }
     const ValueId id = it->second;
-    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), id) !=
-        graph_.outputs.end()) {
+    if (!is_output_.insert(id).second) {
       return absl::InvalidArgumentError("is listed twice");
     }
-    graph_.outputs.push_back(id);
-    const bool is_input = std::find(graph_.inputs.begin(), graph_.inputs.end(),
-                                    id) != graph_.inputs.end();
+    REPRISE_RETURN_IF_ERROR(AddTensor(id, graph_.outputs));
     graph::Value& value = graph_.values[static_cast<size_t>(id)];
-    if (is_input || value.constant != nullptr) return absl::OkStatus();
+    if (is_input_.contains(id) || value.constant != nullptr)
+      return absl::OkStatus();
     return ConvertType(info, limits_.max_rank, value);
   }
 
@@ -285,57 +289,17 @@ class Importer {
   WeightReader weights_;
   graph::Graph graph_;
   absl::flat_hash_map<std::string, ValueId> ids_;
+  std::set<ValueId> is_input_;
+  std::set<ValueId> is_output_;
 };
-
-absl::Status TooLarge(int64_t bytes, const ImportLimits& limits) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the file has ", bytes, " bytes; ", limits.max_file_bytes,
-                   " are allowed"));
-}
-
-absl::StatusOr<std::string> ReadAll(int fd, const std::string& path,
-                                    const ImportLimits& limits) {
-  struct stat info = {};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", path, "' is not a regular file"));
-  }
-  if (info.st_size > limits.max_file_bytes) {
-    return TooLarge(info.st_size, limits);
-  }
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(fd, bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      return absl::UnavailableError(
-          absl::StrCat("reading '", path, "' stopped after ", done, " bytes"));
-    }
-    done += static_cast<size_t>(got);
-  }
-  return bytes;
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& path,
-                                     const ImportLimits& limits) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    const std::string what =
-        absl::StrCat("cannot open '", path, "': ", std::strerror(errno));
-    return errno == EACCES ? absl::PermissionDeniedError(what)
-                           : absl::NotFoundError(what);
-  }
-  absl::StatusOr<std::string> bytes = ReadAll(fd, path, limits);
-  close(fd);
-  return bytes;
-}
 
 absl::Status Parse(absl::string_view bytes, const ImportLimits& limits,
                    onnx::ModelProto& model) {
   const int64_t size = static_cast<int64_t>(bytes.size());
   if (size > limits.max_file_bytes || size > std::numeric_limits<int>::max()) {
-    return TooLarge(size, limits);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the file has ", size, " bytes; ", limits.max_file_bytes,
+                     " are allowed"));
   }
   google::protobuf::io::CodedInputStream stream(
       reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(size));
@@ -349,38 +313,16 @@ absl::Status Parse(absl::string_view bytes, const ImportLimits& limits,
   return absl::OkStatus();
 }
 
-absl::StatusOr<graph::Graph> Build(const onnx::ModelProto& model,
-                                   const ImportOptions& options) {
-  REPRISE_ASSIGN_OR_RETURN(Opsets opsets, ReadVersions(model));
-  REPRISE_RETURN_IF_ERROR(CheckLimits(model, options.limits));
-  return Importer(model, options, std::move(opsets)).Run();
-}
-
 }  // namespace
-
-absl::StatusOr<graph::Graph> ImportModelBytes(absl::string_view bytes,
-                                              const ImportOptions& options) {
-  onnx::ModelProto model;
-  REPRISE_RETURN_IF_ERROR(Parse(bytes, options.limits, model));
-  return Build(model, options);
-}
 
 absl::StatusOr<graph::Graph> ImportModel(std::string bytes,
                                          const ImportOptions& options) {
   onnx::ModelProto model;
   REPRISE_RETURN_IF_ERROR(Parse(bytes, options.limits, model));
   std::string().swap(bytes);
-  return Build(model, options);
-}
-
-absl::StatusOr<graph::Graph> ImportModelFile(const std::string& path,
-                                             ImportOptions options) {
-  REPRISE_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, options.limits));
-  const size_t slash = path.rfind('/');
-  options.folder = slash == std::string::npos ? "."
-                   : slash == 0               ? "/"
-                                              : path.substr(0, slash);
-  return ImportModel(std::move(bytes), options);
+  REPRISE_ASSIGN_OR_RETURN(Opsets opsets, ReadVersions(model));
+  REPRISE_RETURN_IF_ERROR(CheckLimits(model, options.limits));
+  return Importer(model, options, std::move(opsets)).Run();
 }
 
 }  // namespace reprise::onnx_import

@@ -16,10 +16,7 @@ using ::testing::internal::GetCapturedStderr;
 
 class LogTest : public ::testing::Test {
  protected:
-  ~LogTest() override { SetLogOptions(before_); }
-
- private:
-  const LogOptions before_ = GetLogOptions();
+  ~LogTest() override { SetLogOptions(LogOptions()); }
 };
 
 TEST_F(LogTest, TextIsTimeLevelAndMessage) {
@@ -38,9 +35,12 @@ TEST_F(LogTest, NamesEveryLevel) {
   EXPECT_THAT(line(LogLevel::kError), EndsWith("Z error x"));
 }
 
-TEST_F(LogTest, AMessageWithLineFeedsStaysOneLineOfText) {
+TEST_F(LogTest, AMessageWithControlCharactersStaysOneLineOfText) {
   EXPECT_THAT(FormatLogLine(LogFormat::kText, LogLevel::kInfo, "a\nb", 0),
               EndsWith("info a b"));
+  EXPECT_THAT(
+      FormatLogLine(LogFormat::kText, LogLevel::kInfo, "a\x1b[2J\rb", 0),
+      EndsWith("info a [2J b"));
 }
 
 TEST_F(LogTest, JsonEscapesWhatWouldBreakIt) {
@@ -62,6 +62,22 @@ TEST_F(LogTest, InJsonThePairsAtTheEndAreFields) {
   EXPECT_EQ(json("failed reason=\"no \\\"x\\\" here\" id='a b' n=-1e-05"),
             R"("message":"failed","reason":"no \"x\" here","id":"a b",)"
             R"("n":-1e-05})");
+}
+
+TEST_F(LogTest, AValueMayHoldAnyText) {
+  EXPECT_EQ(LogValue("no \"x\" in C:\\"), R"("no \"x\" in C:\\")");
+  for (const std::string text : {"", "plain", "two words", "a=1 b=2",
+                                 R"(node "x" 'y')", R"(\ at "end\)"}) {
+    std::string json;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') json.push_back('\\');
+      json.push_back(c);
+    }
+    EXPECT_THAT(
+        FormatLogLine(LogFormat::kJson, LogLevel::kInfo,
+                      "failed reason=" + LogValue(text) + " n=1", 0),
+        EndsWith(R"("message":"failed","reason":")" + json + R"(","n":1})"));
+  }
 }
 
 TEST_F(LogTest, InJsonWhatOnlyLooksLikeAPairStaysInTheMessage) {

@@ -21,7 +21,7 @@ struct TestModel {
 
 inline TestModel Import(const testing::OnnxBuilder& builder, int max_batch) {
   TestModel model;
-  auto graph = onnx_import::ImportModelBytes(builder.Bytes(), {});
+  auto graph = onnx_import::ImportModel(builder.Bytes(), {});
   EXPECT_TRUE(graph.ok()) << graph.status();
   if (!graph.ok()) return model;
   model.graph = std::make_shared<graph::Graph>(*std::move(graph));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
 
 absl::StatusOr<graph::Graph> Import(const OnnxBuilder& model,
                                     const ImportOptions& options = {}) {
-  return ImportModelBytes(model.Bytes(), options);
+  return ImportModel(model.Bytes(), options);
 }
 
 // x -> Relu -> y
@@ -142,11 +143,6 @@ TEST(ImporterTest, InitializersAmongTheInputsAreConstants) {
   }
 }
 
-TEST(ImporterTest, BytesMayBeGivenAway) {
-  EXPECT_THAT(ImportModel(Relu().Bytes(), {}), IsOk());
-  EXPECT_THAT(ImportModel("no model", {}), StatusIs(kInvalid));
-}
-
 TEST(ImporterTest, ConstantNodesAreConstants) {
   OnnxBuilder model(13);
   model.Node("Constant", {}, {"c"})
@@ -225,12 +221,12 @@ TEST(ImporterTest, SubgraphsOfOtherNodesAndSparseWeightsAreRefused) {
 }
 
 TEST(ImporterTest, BytesThatAreNoModelAreRefused) {
-  EXPECT_THAT(ImportModelBytes("", {}), StatusIs(kInvalid));
-  EXPECT_THAT(ImportModelBytes("hello", {}),
+  EXPECT_THAT(ImportModel("", {}), StatusIs(kInvalid));
+  EXPECT_THAT(ImportModel("hello", {}),
               StatusIs(kInvalid, HasSubstr("not an ONNX model")));
   const std::string whole = Relu().Bytes();
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(ImportModelBytes(whole.substr(0, size), {}).ok()) << size;
+    EXPECT_FALSE(ImportModel(whole.substr(0, size), {}).ok()) << size;
   }
 }
 
@@ -240,7 +236,7 @@ TEST(ImporterTest, AnyFlippedByteIsAnErrorOrAModelNeverACrash) {
     for (const int flip : {0x01, 0x80, 0xff}) {
       std::string broken = whole;
       broken[i] = static_cast<char>(broken[i] ^ flip);
-      const absl::StatusOr<graph::Graph> graph = ImportModelBytes(broken, {});
+      const absl::StatusOr<graph::Graph> graph = ImportModel(broken, {});
       EXPECT_EQ(graph.ok(), graph.status().message().empty());
     }
   }
@@ -250,9 +246,9 @@ TEST(ImporterLimitsTest, FileNodesNamesRankBytesAndNesting) {
   const std::string bytes = Relu().Bytes();
   ImportOptions options;
   options.limits.max_file_bytes = static_cast<int64_t>(bytes.size());
-  EXPECT_THAT(ImportModelBytes(bytes, options), IsOk());
+  EXPECT_THAT(ImportModel(bytes, options), IsOk());
   options.limits.max_file_bytes -= 1;
-  EXPECT_THAT(ImportModelBytes(bytes, options),
+  EXPECT_THAT(ImportModel(bytes, options),
               StatusIs(kExhausted, HasSubstr("the file has")));
   options = {};
   options.limits.max_nodes = 0;
@@ -275,24 +271,45 @@ TEST(ImporterLimitsTest, FileNodesNamesRankBytesAndNesting) {
               StatusIs(kInvalid, HasSubstr("nests too deeply")));
 }
 
-class ImporterFileTest : public ::testing::Test {
+TEST(ImporterTest, InputsAndOutputsAreCounted) {
+  ImportOptions options;
+  options.limits.max_tensors = 1;
+  EXPECT_THAT(Import(Relu(), options), IsOk());
+  EXPECT_THAT(
+      Import(Relu().Input("z", {4}), options),
+      StatusIs(kExhausted, HasSubstr("input 'z': is one more than the 1")));
+  EXPECT_THAT(
+      Import(Relu().Node("Exp", {"x"}, {"z"}).Output("z", {"N", 4}), options),
+      StatusIs(kExhausted, HasSubstr("output 'z'")));
+}
+
+TEST(ImporterTest, NodesThatNoOutputNeedsAreCheckedAndDropped) {
+  const auto graph =
+      Import(Relu().Node("Exp", {"x"}, {"a"}).Node("Exp", {"a"}, {"b"}));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(graph->nodes, SizeIs(1));
+  EXPECT_THAT(graph->values, SizeIs(2));
+  EXPECT_THAT(Import(Relu().Node("Nothing", {"x"}, {"a"})),
+              StatusIs(kUnimplemented));
+}
+
+class ExternalWeightsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "importer_file";
+    folder_ = std::filesystem::path(::testing::TempDir()) / "importer_weights";
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::string Write(const std::string& name, const std::string& bytes) {
+  void Write(const std::string& name, const std::string& bytes) {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
-    return (folder_ / name).string();
   }
 
   std::filesystem::path folder_;
 };
 
-TEST_F(ImporterFileTest, ExternalDataIsReadBesideTheFile) {
+TEST_F(ExternalWeightsTest, AreReadInTheFolderOfTheOptions) {
   OnnxBuilder model = Relu();
   onnx::TensorProto& w = *model.graph().add_initializer();
   w.set_name("w");
@@ -304,34 +321,26 @@ TEST_F(ImporterFileTest, ExternalDataIsReadBesideTheFile) {
   entry.set_value("weights.bin");
   model.Node("Identity", {"w"}, {"z"})
       .Output("z", {3}, onnx::TensorProto::INT8);
-  const std::string path = Write("model.onnx", model.Bytes());
-  EXPECT_THAT(ImportModelFile(path, {}),
+  ImportOptions options;
+  options.folder = folder_.string();
+  EXPECT_THAT(Import(model, options),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("weights.bin")));
   Write("weights.bin", "abc");
-  const absl::StatusOr<graph::Graph> graph = ImportModelFile(path, {});
-  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(Import(model, options), IsOk());
   Write("weights.bin", "ab");
-  EXPECT_THAT(ImportModelFile(path, {}),
+  EXPECT_THAT(Import(model, options),
               StatusIs(kInvalid, HasSubstr("initializer 'w'")));
   EXPECT_THAT(Import(model),
               StatusIs(kInvalid, HasSubstr("not read from a file")));
 }
 
-TEST_F(ImporterFileTest, OnlyReadableRegularFiles) {
-  EXPECT_THAT(ImportModelFile((folder_ / "none.onnx").string(), {}),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("none.onnx")));
-  EXPECT_THAT(ImportModelFile(folder_.string(), {}),
-              StatusIs(kInvalid, HasSubstr("not a regular file")));
-  ImportOptions options;
-  options.limits.max_file_bytes = 10;
-  EXPECT_THAT(
-      ImportModelFile(Write("large.onnx", std::string(11, 'x')), options),
-      StatusIs(kExhausted, HasSubstr("11 bytes; 10 are allowed")));
-}
-
 // What the whole front half makes of a model file.
 absl::StatusOr<ops::InferredSignature> Signature(const std::string& path) {
-  REPRISE_ASSIGN_OR_RETURN(const graph::Graph graph, ImportModelFile(path, {}));
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)),
+                    std::istreambuf_iterator<char>());
+  REPRISE_ASSIGN_OR_RETURN(const graph::Graph graph,
+                           ImportModel(std::move(bytes), {}));
   return ops::InferSignature(graph, {});
 }
 
