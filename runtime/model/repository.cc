@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
@@ -117,6 +118,56 @@ absl::StatusOr<std::string> OnnxFileIn(const std::vector<FolderEntry>& entries,
                    " *.onnx files, and none is named model.onnx"));
 }
 
+// <path>/<any name>/<version>/model.onnx, if there is one model of the kind;
+// NOT_FOUND if there is none.
+absl::StatusOr<ModelSource> OnlyModelIn(const std::vector<FolderEntry>& entries,
+                                        const std::string& path,
+                                        const std::string& name) {
+  std::vector<std::string> folders;
+  ModelSource only;
+  for (const FolderEntry& entry : entries) {
+    if (!entry.is_folder) continue;
+    auto source = OpenModel(path, absl::StrCat(path, "/", entry.name), name);
+    if (!source.ok() || source->versions.empty()) continue;
+    folders.push_back(entry.name);
+    only = *std::move(source);
+  }
+  if (folders.size() == 1) return only;
+  if (folders.empty()) return absl::NotFoundError("no folder with versions");
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, " has ", folders.size(), " models (", absl::StrJoin(folders, ", "),
+      "), and none is named '", name, "'"));
+}
+
+absl::StatusOr<ModelSource> FindInFolder(const std::string& path,
+                                         const std::string& name) {
+  auto nested = OpenModel(path, absl::StrCat(path, "/", name), name);
+  if (nested.ok() && !nested->versions.empty()) return nested;
+  REPRISE_ASSIGN_OR_RETURN(ModelSource source, OpenModel(path, path, name));
+  if (!source.versions.empty()) return source;
+  REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(source.folder));
+  const auto file = OnnxFileIn(entries, path);
+  if (absl::IsNotFound(file.status())) {
+    auto only = OnlyModelIn(entries, path, name);
+    if (!absl::IsNotFound(only.status())) return only;
+  }
+  if (!file.ok()) return file.status();
+  source.versions[1] = {"", *file};
+  return source;
+}
+
+absl::StatusOr<ModelSource> FileAsModel(const std::string& path,
+                                        const std::string& name) {
+  const size_t slash = path.rfind('/');
+  const bool bare = slash == std::string::npos;
+  ModelSource source;
+  source.name = name;
+  REPRISE_ASSIGN_OR_RETURN(
+      source.folder, ResolveFolder(bare ? "." : path.substr(0, slash + 1)));
+  source.versions[1] = {"", bare ? path : path.substr(slash + 1)};
+  return source;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ModelSource::Read(absl::string_view relative,
@@ -217,28 +268,16 @@ absl::StatusOr<ModelSource> FindModel(
 absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
                                             const std::string& name) {
   REPRISE_RETURN_IF_ERROR(CheckPathComponent(name));
-  auto root = ResolveFolder(path);
+  const auto root = ResolveFolder(path);
+  absl::StatusOr<ModelSource> source;
   if (absl::IsInvalidArgument(root.status())) {  // a file
-    const std::pair<std::string, std::string> halves = [&] {
-      const size_t slash = path.rfind('/');
-      if (slash == std::string::npos)
-        return std::make_pair(std::string("."), path);
-      return std::make_pair(path.substr(0, slash + 1), path.substr(slash + 1));
-    }();
-    ModelSource source;
-    source.name = name;
-    REPRISE_ASSIGN_OR_RETURN(source.folder, ResolveFolder(halves.first));
-    source.versions[1] = {"", halves.second};
-    return source;
+    source = FileAsModel(path, name);
+  } else if (root.ok()) {
+    source = FindInFolder(*root, name);
+  } else {
+    source = Annotate(root.status(), "model path");
   }
-  if (!root.ok()) return Annotate(root.status(), "model path");
-  auto nested = OpenModel(*root, absl::StrCat(*root, "/", name), name);
-  if (nested.ok() && !nested->versions.empty()) return nested;
-  REPRISE_ASSIGN_OR_RETURN(ModelSource source, OpenModel(*root, *root, name));
-  if (!source.versions.empty()) return source;
-  REPRISE_ASSIGN_OR_RETURN(const auto entries, ListFolder(source.folder));
-  REPRISE_ASSIGN_OR_RETURN(const std::string file, OnnxFileIn(entries, path));
-  source.versions[1] = {"", file};
+  if (source.ok()) source->any_name = true;
   return source;
 }
 

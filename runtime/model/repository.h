@@ -27,6 +27,8 @@ struct ModelSource {
   std::map<int64_t, VersionFile> versions;
   std::map<std::string, std::string> files;  // in memory: path -> content
   std::vector<std::string> warnings;         // what was left out, and why
+  // Its configuration may have another name: that of --model-name counts.
+  bool any_name = false;
 
   // A file of the model; errors as ReadContainedFile.
   absl::StatusOr<std::string> Read(absl::string_view relative,
@@ -72,8 +74,9 @@ absl::StatusOr<ModelSource> FindModel(
 
 // --model-name with --model-path: a model in a folder of any usual layout, in
 // this order: <path>/<name>/<version>/model.onnx, <path>/<version>/model.onnx,
-// <path>/model.onnx, the only *.onnx file in <path>, <path> itself a file. The
-// last three are version 1. NOT_FOUND says what was looked for.
+// <path>/model.onnx, the only *.onnx file in <path>, the only folder in <path>
+// that has versions, whatever its name; or <path> itself is a file. A file
+// without a version is version 1. NOT_FOUND says what was looked for.
 absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
                                             const std::string& name);
 

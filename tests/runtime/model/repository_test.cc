@@ -191,6 +191,21 @@ TEST(RepositoryTest, FindsASingleModelInAnyLayout) {
   EXPECT_THAT(file->Read(file->versions.at(1).file, 9), IsOkAndHolds("e"));
 }
 
+TEST(RepositoryTest, ASingleModelsFolderMayHaveAnyName) {
+  const TempDir dir;
+  dir.Write("one/simple/3/model.onnx", "x");
+  dir.MakeFolder("one/notes");
+  dir.Write("two/a/1/model.onnx", "x");
+  dir.Write("two/b/1/model.onnx", "x");
+  const auto model = FindSingleModel(dir.Path("one"), "m");
+  ASSERT_THAT(model, IsOk());
+  EXPECT_EQ(model->name, "m");
+  EXPECT_EQ(model->folder, dir.Path("one/simple"));
+  EXPECT_THAT(Versions(*model), ElementsAre(3));
+  EXPECT_THAT(FindSingleModel(dir.Path("two"), "m"),
+              StatusIs(kInvalid, HasSubstr("2 models (a, b)")));
+}
+
 TEST(RepositoryTest, SaysWhatItLookedForInASingleModelsFolder) {
   const TempDir dir;
   dir.MakeFolder("empty");
