@@ -1,5 +1,7 @@
 #include "runtime/model/config_parse.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,8 +9,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
@@ -47,6 +53,37 @@ absl::Status CheckSize(absl::string_view text) {
   return absl::OkStatus();
 }
 
+// Protobuf shows where a text stops being JSON over three lines: what is wrong,
+// the text around the place, and a '^' below the place. In one line, that is
+// the text from the place on.
+std::string InOneLine(absl::string_view message) {
+  const size_t first = message.find('\n');
+  const size_t last = message.rfind('\n');
+  if (first == last || !absl::EndsWith(message, "^")) {
+    return absl::StrJoin(absl::StrSplit(message, '\n', absl::SkipWhitespace()),
+                         " ");
+  }
+  const size_t place = message.size() - last - 2;  // '^' is last in its line
+  absl::string_view text = message.substr(first + 1, last - first - 1);
+  text.remove_prefix(std::min(place, text.size()));
+  std::string shown(text);
+  absl::RemoveExtraAsciiWhitespace(&shown);
+  return absl::StrCat(message.substr(0, first),
+                      shown.empty() ? " At its end" : " At '", shown,
+                      shown.empty() ? "" : "'");
+}
+
+absl::Status JsonFault(const std::string& json, absl::string_view message) {
+  constexpr absl::string_view kUnknownField = ": Cannot find field.";
+  if (absl::ConsumeSuffix(&message, kUnknownField)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no such field: ", InOneLine(message)));
+  }
+  const bool is_json = nlohmann::json::accept(json);
+  return absl::InvalidArgumentError(absl::StrCat(
+      is_json ? "not a configuration: " : "not JSON: ", InOneLine(message)));
+}
+
 }  // namespace
 
 absl::StatusOr<ParsedConfig> ParseConfigText(absl::string_view text) {
@@ -74,8 +111,7 @@ absl::StatusOr<ParsedConfig> ParseConfigJson(absl::string_view text) {
   const auto status =
       google::protobuf::util::JsonStringToMessage(json, &parsed.proto);
   if (!status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "not a JSON configuration: ", std::string(status.message())));
+    return JsonFault(json, {status.message().data(), status.message().size()});
   }
   // Protobuf has accepted the text, so that its depth is bounded.
   const auto tree = nlohmann::json::parse(json, /*cb=*/nullptr,

@@ -13,6 +13,8 @@ using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(ConfigParseTest, ReadsTheTextFormat) {
@@ -61,14 +63,31 @@ TEST(ConfigParseTest, ReadsTheJsonForm) {
 }
 
 TEST(ConfigParseTest, RefusesBadJson) {
-  for (const char* text :
-       {"{bad", "", "[]", R"({"no_such_field": 1})",
-        R"({"max_batch_size": "many"})", R"({"max_batch_size": 99999999999})",
-        R"({"input": [{"data_type": "TYPE_INT33"}]})"}) {
+  for (const char* text : {"{bad", "", "{\"name\": \"a\",\n\n"}) {
     EXPECT_THAT(ParseConfigJson(text),
-                StatusIs(kInvalid, HasSubstr("not a JSON configuration")))
+                StatusIs(kInvalid,
+                         AllOf(StartsWith("not JSON: "), Not(HasSubstr("\n")))))
         << text;
   }
+  for (const char* text : {"[]", R"({"max_batch_size": "many"})",
+                           R"({"max_batch_size": 99999999999})",
+                           R"({"input": [{"data_type": "TYPE_INT33"}]})"}) {
+    EXPECT_THAT(ParseConfigJson(text),
+                StatusIs(kInvalid, StartsWith("not a configuration: ")))
+        << text;
+  }
+}
+
+TEST(ConfigParseTest, AFaultOfJsonIsShownAtItsPlace) {
+  EXPECT_THAT(ParseConfigJson("{\n  \"max_batch_size\": 4,\n  name: 'a' b}"),
+              StatusIs(kInvalid, HasSubstr(" At 'b}'")));
+  EXPECT_THAT(ParseConfigJson(R"({"name": "a")"),
+              StatusIs(kInvalid, HasSubstr(" At its end")));
+}
+
+TEST(ConfigParseTest, AnUnknownFieldIsNamed) {
+  EXPECT_THAT(ParseConfigJson(R"({"max_batsh": 1})"),
+              StatusIs(kInvalid, "there is no such field: max_batsh"));
 }
 
 TEST(ConfigParseTest, BoundsDepthAndSize) {

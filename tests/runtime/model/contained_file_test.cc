@@ -166,5 +166,11 @@ TEST(ContainedFileTest, KnowsWhatLiesWithinAFolder) {
   EXPECT_FALSE(IsWithin("/c", "/a/b"));
 }
 
+TEST(ContainedFileTest, ARefusedPathIsShownWhole) {
+  EXPECT_THAT(CheckRelativePath("../../etc/passwd"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("'../../etc/passwd' is not a valid path")));
+}
+
 }  // namespace
 }  // namespace reprise
