@@ -63,14 +63,13 @@ class StartResult {
   explicit StartResult(bool exit_on_error) : exit_on_error_(exit_on_error) {}
 
   void Report(const absl::Status& status) {
-    if (status.ok()) return;  // the manager has said so
+    // The manager has said what became of each model.
+    if (status.ok() || !exit_on_error_) return;
     std::vector<absl::string_view> models;
     for (const absl::string_view line :
          absl::StrSplit(status.message(), '\n')) {
-      LogError(absl::StrCat("model not loaded: ", line));
       models.push_back(line.substr(0, line.find(": ")));  // "model 'a'"
     }
-    if (!exit_on_error_) return;
     LogError(absl::StrCat("exit now, as --exit-on-error says: not loaded are ",
                           absl::StrJoin(models, ", ")));
     failed_ = true;

@@ -179,13 +179,14 @@ class StartTest(ExitTest):
         status, _, err = self.run_daemon(f"--model-repository={self.repository}", "--exit-on-error", "--grpc-port=0",
                                          "--allow-metrics=false")
         self.assertEqual(status, CANNOT_START, err)
-        self.assertIn("model not loaded: model 'broken': ", err)
+        self.assertIn("model failed to load model=broken", err)
+        self.assertEqual(err.count("model=broken reason="), 1)
         self.assertIn("--exit-on-error says: not loaded are model 'broken'\n", err)
 
     def test_without_exit_on_error_the_others_are_served(self):
         self.break_a_model()
         daemon = self.daemon(*QUICK, wait=False)
-        support.until(lambda: "model not loaded: model 'broken'" in daemon.log)
+        support.until(lambda: "model failed to load model=broken" in daemon.log)
         self.assertTrue(answers(self.stub(daemon).ModelInfer(simple(), timeout=60)))
         self.assertEqual((daemon.probe("/livez"), daemon.probe("/readyz")), (200, 503))
 
