@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/log.h"
 
 namespace reprise {
 
@@ -39,6 +42,21 @@ int RungFor(const Ladder& ladder, int rows) {
     if (ladder[i].rows >= rows) return static_cast<int>(i);
   }
   return -1;
+}
+
+std::string LadderText(const std::vector<int>& asked, const Ladder& prepared) {
+  std::vector<int> rungs;
+  for (const Rung& rung : prepared) rungs.push_back(rung.rows);
+  std::vector<int> dropped;
+  std::set_difference(asked.begin(), asked.end(), rungs.begin(), rungs.end(),
+                      std::back_inserter(dropped));
+  // In quotes, so that a list of one is no number.
+  const auto list = [](const std::vector<int>& rows) {
+    return LogValue(absl::StrJoin(rows, ","));
+  };
+  return absl::StrCat(
+      "ladder=", list(rungs),
+      dropped.empty() ? "" : absl::StrCat(" dropped=", list(dropped)));
 }
 
 }  // namespace reprise

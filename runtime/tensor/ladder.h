@@ -1,6 +1,7 @@
 // The batch sizes that are prepared for a model, with their times.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,5 +29,9 @@ absl::StatusOr<std::vector<int>> ConfiguredLadder(std::vector<int> sizes,
 
 // Index of the smallest rung with room for `rows`; -1 if there is none.
 int RungFor(const Ladder& ladder, int rows);
+
+// For the log: ladder="1,2,4" dropped="8", the rungs that there are and those
+// of `asked` that there are not.
+std::string LadderText(const std::vector<int>& asked, const Ladder& prepared);
 
 }  // namespace reprise

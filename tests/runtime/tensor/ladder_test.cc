@@ -43,6 +43,17 @@ TEST(LadderTest, ConfiguredRefusesSizesOutOfRange) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST(LadderTest, TheLogHasTheRungsThatThereAre) {
+  const auto of = [](const std::vector<int>& sizes) {
+    Ladder ladder(sizes.size());
+    for (size_t i = 0; i < sizes.size(); ++i) ladder[i].rows = sizes[i];
+    return ladder;
+  };
+  EXPECT_EQ(LadderText({1, 2, 4}, of({1, 2, 4})), "ladder=\"1,2,4\"");
+  EXPECT_EQ(LadderText({1, 2, 4, 8}, of({2, 8})),
+            "ladder=\"2,8\" dropped=\"1,4\"");
+}
+
 TEST(LadderTest, RungForRoundsUp) {
   Ladder ladder(3);
   ladder[0].rows = 1;
