@@ -21,6 +21,9 @@ using graph::Node;
 using graph::Value;
 using graph::ValueId;
 
+constexpr int64_t kShapeElements = 64;
+constexpr int64_t kMaxCarriedBytes = int64_t{16} << 20;
+
 // `spec`'s dims with `rows` in front (if batched) and its symbols replaced.
 absl::StatusOr<Dims> BoundDims(const TensorSpec& spec, bool batched, int rows,
                                const std::map<std::string, int64_t>& symbols) {
@@ -123,7 +126,7 @@ class Binder {
           Dims dims, BoundDims(spec, signature_.batched, rows, symbols));
       REPRISE_RETURN_IF_ERROR(CheckDeclared(value, dims, "input"));
       REPRISE_RETURN_IF_ERROR(
-          Annotate(NumBytes(spec.dtype, dims).status(),
+          Annotate(BytesOf({spec.dtype, dims}).status(),
                    absl::StrCat("input '", value.name, "'")));
       bound_.types[id] = {spec.dtype, std::move(dims)};
       known_[id] = true;
@@ -156,10 +159,11 @@ class Binder {
           "has ", node.outputs.size(), " outputs, not ", types.size()));
     }
     for (const TensorType& type : types) {
-      REPRISE_RETURN_IF_ERROR(NumBytes(type.dtype, type.dims).status());
+      REPRISE_RETURN_IF_ERROR(BytesOf(type).status());
     }
     REPRISE_ASSIGN_OR_RETURN(std::vector<HostTensor> values,
                              CarryValues(view, types));
+    if (!Affords(values)) values.clear();
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
       const size_t id = static_cast<size_t>(node.outputs[i]);
@@ -171,6 +175,21 @@ class Binder {
       }
     }
     return absl::OkStatus();
+  }
+
+  // What shapes are made of is carried always, other values up to a bound: the
+  // graph computes the rest when it runs.
+  bool Affords(const std::vector<HostTensor>& values) {
+    int64_t bytes = 0;
+    bool small = true;
+    for (const HostTensor& value : values) {
+      bytes += static_cast<int64_t>(value.bytes().size());
+      small = small && value.elements() <= kShapeElements;
+    }
+    if (small) return true;
+    if (bytes > kMaxCarriedBytes - carried_bytes_) return false;
+    carried_bytes_ += bytes;
+    return true;
   }
 
   absl::Status CheckOutputs(int rows, std::span<const int64_t> variant) {
@@ -229,10 +248,20 @@ class Binder {
   const Graph& graph_;
   const Signature& signature_;
   BoundGraph bound_;
-  std::vector<bool> known_;  // typed so far
+  std::vector<bool> known_;    // typed so far
+  int64_t carried_bytes_ = 0;  // of values that are no shapes
 };
 
 }  // namespace
+
+absl::StatusOr<int64_t> BytesOf(const TensorType& type) {
+  if (type.dims.size() > kMaxRank) {
+    return absl::UnimplementedError(absl::StrCat("has a tensor of ",
+                                                 type.dims.size(), " axes; ",
+                                                 kMaxRank, " are supported"));
+  }
+  return NumBytes(type.dtype, type.dims);
+}
 
 absl::StatusOr<BoundGraph> Bind(const Graph& graph, const Signature& signature,
                                 int rows, std::span<const int64_t> variant) {

@@ -15,10 +15,18 @@
 
 namespace reprise::ops {
 
+// Axes of any tensor: what is made for a node, and walks over it, has arrays
+// of fixed length.
+inline constexpr int kMaxRank = 8;
+
 struct TensorType {
   DType dtype = DType::kFp32;
   Dims dims;
 };
+
+// The bytes of a value of `type`. UNIMPLEMENTED if it has more than kMaxRank
+// axes; INVALID_ARGUMENT if its bytes cannot be counted.
+absl::StatusOr<int64_t> BytesOf(const TensorType& type);
 
 // The graph of one rung of one variant. Indexed by graph::ValueId and by node.
 struct BoundGraph {
@@ -34,8 +42,8 @@ struct BoundGraph {
 
 // Binds axis 0 of every input to `rows` (when `signature.batched`) and the free
 // symbols to `variant`, then infers every dtype and shape, carrying small
-// integer values (at most 1,024 elements) through the operators that compute
-// shapes.
+// integer values (at most 1,024 elements, and 16 MiB of those that are longer
+// than a shape) through the operators that compute shapes.
 // INVALID_ARGUMENT: dims that do not fit, with the node named; UNIMPLEMENTED:
 // an operator or a data-dependent shape that Reprise does not run, named
 // likewise.

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/ops/elementwise.h"
 #include "runtime/ops/reduce.h"
 #include "runtime/tensor/shape.h"
 
@@ -38,6 +39,11 @@ std::optional<int64_t> ModInt(int64_t x, int64_t y) {
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
+std::optional<int64_t> CModInt(int64_t x, int64_t y) {
+  if (y == 0) return std::nullopt;
+  return y == -1 ? 0 : x % y;  // takes the sign of the dividend
+}
+
 const BinaryFn* FindBinary(absl::string_view op) {
   using I = std::optional<int64_t>;
   static const auto& table =
@@ -55,10 +61,10 @@ const BinaryFn* FindBinary(absl::string_view op) {
           {"Mod", {ModInt, nullptr}},
           {"Min",
            {[](int64_t x, int64_t y) -> I { return std::min(x, y); },
-            [](double x, double y) { return std::isnan(x) || x < y ? x : y; }}},
+            [](double x, double y) { return y < x || std::isnan(y) ? y : x; }}},
           {"Max",
            {[](int64_t x, int64_t y) -> I { return std::max(x, y); },
-            [](double x, double y) { return std::isnan(x) || x > y ? x : y; }}},
+            [](double x, double y) { return y > x || std::isnan(y) ? y : x; }}},
           {"Equal",
            {[](int64_t x, int64_t y) -> I { return x == y; },
             [](double x, double y) { return x == y ? 1.0 : 0.0; }}},
@@ -90,6 +96,11 @@ absl::StatusOr<Tensors> CarryBinary(const NodeView& view,
                                     const TensorType& out) {
   const BinaryFn* fn = FindBinary(view.op());
   if (fn == nullptr) return Tensors{};
+  IntFn ints = fn->ints;
+  if (view.op() == "Mod") {
+    REPRISE_ASSIGN_OR_RETURN(const bool fmod, ReadFmod(view));
+    if (fmod) ints = CModInt;
+  }
   Numbers left = Broadcast(*view.constant(0), out.dims);
   for (size_t k = 1; k < view.input_count(); ++k) {
     const Numbers right = Broadcast(*view.constant(k), out.dims);
@@ -101,8 +112,7 @@ absl::StatusOr<Tensors> CarryBinary(const NodeView& view,
         left.reals[i] = fn->reals(left.reals[i], right.reals[i]);
         continue;
       }
-      const std::optional<int64_t> value =
-          fn->ints(left.ints[i], right.ints[i]);
+      const std::optional<int64_t> value = ints(left.ints[i], right.ints[i]);
       if (!value.has_value()) return Tensors{};
       left.ints[i] = *value;
     }

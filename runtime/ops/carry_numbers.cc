@@ -12,11 +12,20 @@
 namespace reprise::ops {
 namespace {
 
-int64_t ToInt(double value) {  // saturating; NaN is 0
+template <typename T>
+T ToInt(double value) {  // saturating; NaN is 0
+  using Limits = std::numeric_limits<T>;
   if (std::isnan(value)) return 0;
-  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
-  if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
-  return static_cast<int64_t>(value);
+  if (value >= static_cast<double>(Limits::max())) return Limits::max();
+  if (value <= static_cast<double>(Limits::min())) return Limits::min();
+  return static_cast<T>(value);
+}
+
+// Element `i` as T: reals are clamped, integers wrap around, as the kernels do.
+template <typename T>
+T IntAt(const Numbers& numbers, size_t i) {
+  if (numbers.real) return ToInt<T>(numbers.reals[i]);
+  return static_cast<T>(numbers.ints[i]);
 }
 
 }  // namespace
@@ -55,21 +64,21 @@ absl::StatusOr<Tensors> Store(const Numbers& numbers, const TensorType& type) {
   REPRISE_ASSIGN_OR_RETURN(HostTensor tensor,
                            HostTensor::Create(type.dtype, type.dims));
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const double real =
-        numbers.real ? numbers.reals[i] : static_cast<double>(numbers.ints[i]);
-    const int64_t integer = numbers.real ? ToInt(real) : numbers.ints[i];
     switch (type.dtype) {
       case DType::kFp32:
-        tensor.values<float>()[i] = static_cast<float>(real);
+        tensor.values<float>()[i] = numbers.real
+                                        ? static_cast<float>(numbers.reals[i])
+                                        : static_cast<float>(numbers.ints[i]);
         break;
       case DType::kInt64:
-        tensor.values<int64_t>()[i] = integer;
+        tensor.values<int64_t>()[i] = IntAt<int64_t>(numbers, i);
         break;
       case DType::kInt32:
-        tensor.values<int32_t>()[i] = static_cast<int32_t>(integer);
+        tensor.values<int32_t>()[i] = IntAt<int32_t>(numbers, i);
         break;
       default:
-        tensor.values<uint8_t>()[i] = numbers.real ? real != 0 : integer != 0;
+        tensor.values<uint8_t>()[i] =
+            numbers.real ? numbers.reals[i] != 0 : numbers.ints[i] != 0;
         break;
     }
   }

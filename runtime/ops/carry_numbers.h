@@ -29,7 +29,7 @@ struct Numbers {
 Numbers Load(const HostTensor& tensor);
 
 // A tensor of `type`, which has as many elements. Reals become integers by
-// truncation, clamped to the range; NaN is 0.
+// truncation, clamped to the type's range; NaN is 0. Integers wrap around.
 absl::StatusOr<Tensors> Store(const Numbers& numbers, const TensorType& type);
 
 // For each element of `out`, the element of a tensor of `dims` that broadcasts

@@ -15,8 +15,6 @@
 namespace reprise::ops {
 namespace {
 
-// ---- Makers.
-
 absl::StatusOr<Tensors> CarryShape(const NodeView& view,
                                    const TensorType& out) {
   Numbers numbers;
@@ -43,18 +41,20 @@ absl::StatusOr<Tensors> CarryRange(const NodeView& view,
   Numbers numbers;
   numbers.real = start.real;
   for (int64_t i = 0; i < out.dims[0]; ++i) {
-    if (start.real) {
-      numbers.reals.push_back(start.reals[0] +
-                              static_cast<double>(i) * delta.reals[0]);
+    if (start.real) {  // in FP32, as the kernel does
+      numbers.reals.push_back(static_cast<float>(start.reals[0]) +
+                              static_cast<float>(i) *
+                                  static_cast<float>(delta.reals[0]));
     } else {
-      numbers.ints.push_back(start.ints[0] + i * delta.ints[0]);
+      numbers.ints.push_back(static_cast<int64_t>(
+          static_cast<uint64_t>(start.ints[0]) +
+          static_cast<uint64_t>(i) * static_cast<uint64_t>(delta.ints[0])));
     }
   }
   return Store(numbers, out);
 }
 
-// ---- Which operator is carried how.
-
+// How an operator is carried.
 using CarryFn = absl::StatusOr<Tensors> (*)(const NodeView&, const TensorType&);
 
 CarryFn FindCarry(absl::string_view op) {

@@ -15,12 +15,11 @@
 namespace reprise::ops {
 namespace {
 
+using graph::At;
 using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
-
-size_t At(ValueId id) { return static_cast<size_t>(id); }
 
 class Folder {
  public:
@@ -155,8 +154,7 @@ class Folder {
   absl::StatusOr<bool> Admit(const std::vector<TensorType>& outputs) const {
     int64_t bytes = 0;
     for (const TensorType& type : outputs) {
-      REPRISE_ASSIGN_OR_RETURN(const int64_t more,
-                               NumBytes(type.dtype, type.dims));
+      REPRISE_ASSIGN_OR_RETURN(const int64_t more, BytesOf(type));
       if (more > options_.max_value_bytes) return false;
       bytes += more;
     }

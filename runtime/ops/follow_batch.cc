@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,50 +16,63 @@
 namespace reprise::ops {
 namespace {
 
+using graph::At;
 using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-// Two primes that hardly occur as fixed dims side by side, and a number of rows
-// that no cut at a fixed position survives.
+// Two primes that hardly occur as fixed dims side by side.
 constexpr int kRowsA = 2;
 constexpr int kRowsB = 3;
-constexpr int kManyRows = 4093;
-
-size_t At(ValueId id) { return static_cast<size_t>(id); }
+constexpr int kUsualRows[] = {1, 4, 8, 16, 32, 64, 128, 256, 4093};
 
 bool SameBytes(const HostTensor& x, const HostTensor& y) {
   return std::equal(x.bytes().begin(), x.bytes().end(), y.bytes().begin(),
                     y.bytes().end());
 }
 
-// The bytes of each row of `tensor`, `rows` of them along `axis`, are those of
-// row 0.
-bool RowsAreEqual(const HostTensor& tensor, int64_t axis, int64_t rows) {
+// Two values of the same dims but for `axis`, along which they have `rows_x`
+// and `rows_y` rows: all rows of both have the bytes of the first.
+bool RowsAreEqual(const HostTensor& x, const HostTensor& y, int64_t axis,
+                  int64_t rows_x, int64_t rows_y) {
+  if (x.bytes().empty()) return y.bytes().empty();
   size_t outer = 1;
   for (int64_t i = 0; i < axis; ++i) {
-    outer *= static_cast<size_t>(tensor.dims()[static_cast<size_t>(i)]);
+    outer *= static_cast<size_t>(x.dims()[static_cast<size_t>(i)]);
   }
-  if (tensor.bytes().empty()) return true;
-  const size_t row =
-      tensor.bytes().size() / (outer * static_cast<size_t>(rows));
+  const size_t row = x.bytes().size() / (outer * static_cast<size_t>(rows_x));
+  if (y.bytes().size() != row * outer * static_cast<size_t>(rows_y)) {
+    return false;
+  }
   for (size_t o = 0; o < outer; ++o) {
     const std::byte* first =
-        tensor.bytes().data() + o * row * static_cast<size_t>(rows);
-    for (int64_t r = 1; r < rows; ++r) {
-      if (std::memcmp(first, first + static_cast<size_t>(r) * row, row) != 0) {
-        return false;
+        x.bytes().data() + o * row * static_cast<size_t>(rows_x);
+    const auto equal = [&](const HostTensor& tensor, int64_t rows) {
+      const std::byte* at =
+          tensor.bytes().data() + o * row * static_cast<size_t>(rows);
+      for (int64_t r = 0; r < rows; ++r, at += row) {
+        if (std::memcmp(first, at, row) != 0) return false;
       }
-    }
+      return true;
+    };
+    if (!equal(x, rows_x) || !equal(y, rows_y)) return false;
   }
   return true;
 }
 
+// One comparison: the graph at kRowsA rows and at `rows_b`.
 class Follower {
  public:
-  Follower(const BoundGraph& a, const BoundGraph& b)
-      : graph_(*a.graph), a_(a), b_(b), states_(graph_.values.size()) {}
+  // `known`: the states that another comparison found, or empty.
+  Follower(const BoundGraph& a, const BoundGraph& b, int rows_b,
+           const std::vector<BatchState>& known)
+      : graph_(*a.graph),
+        a_(a),
+        b_(b),
+        rows_b_(rows_b),
+        known_(known),
+        states_(graph_.values.size()) {}
 
   absl::Status Run() {
     for (const ValueId id : graph_.inputs) {
@@ -77,24 +91,7 @@ class Follower {
     return absl::OkStatus();
   }
 
-  // What two small numbers of rows showed holds for many as well.
-  absl::Status CheckMany(const BoundGraph& many) const {
-    for (const Node& node : graph_.nodes) {
-      for (const ValueId id : node.outputs) {
-        if (id == kNoValue || !states_[At(id)].rows()) continue;
-        const BatchState& state = states_[At(id)];
-        const Dims& dims = many.types[At(id)].dims;
-        const size_t axis = static_cast<size_t>(state.axis);
-        if (axis < dims.size() && dims[axis] == kManyRows * state.block) {
-          continue;
-        }
-        return Annotate(MixesRows(absl::StrCat("its output is ", DimsText(dims),
-                                               " for ", kManyRows, " rows")),
-                        graph::NodeText(node));
-      }
-    }
-    return absl::OkStatus();
-  }
+  std::vector<BatchState> TakeStates() { return std::move(states_); }
 
  private:
   absl::Status Follow(int index) {
@@ -104,10 +101,13 @@ class Follower {
       if (id == kNoValue) continue;
       const HostTensor* x = a_.constants[At(id)].get();
       const HostTensor* y = b_.constants[At(id)].get();
-      if (x == nullptr || y == nullptr) {
-        all_known = false;
-      } else {
+      if (x != nullptr && y != nullptr) {
         states_[At(id)] = Compare(*x, *y);
+      } else if (x != nullptr && !known_.empty() && known_[At(id)].count()) {
+        // Too large here to be known: a count all the same.
+        states_[At(id)] = BatchState::Count();
+      } else {
+        all_known = false;
       }
     }
     if (all_known) return absl::OkStatus();
@@ -125,7 +125,7 @@ class Follower {
   }
 
   // A value that is known for both numbers of rows.
-  static BatchState Compare(const HostTensor& x, const HostTensor& y) {
+  BatchState Compare(const HostTensor& x, const HostTensor& y) const {
     if (x.dims() == y.dims()) {
       return SameBytes(x, y) ? BatchState::Fixed() : BatchState::Count();
     }
@@ -135,14 +135,14 @@ class Follower {
       const int64_t extent = x.dims()[i];
       if (extent == y.dims()[i]) continue;
       if (state.rows() || extent % kRowsA != 0 ||
-          y.dims()[i] != extent / kRowsA * kRowsB) {
+          y.dims()[i] != extent / kRowsA * rows_b_) {
         return BatchState::Count();
       }
       state = BatchState::Rows(static_cast<int64_t>(i), extent / kRowsA);
     }
-    const bool equal = RowsAreEqual(x, state.axis, kRowsA) &&
-                       RowsAreEqual(y, state.axis, kRowsB);
-    return equal ? state : BatchState::Count();
+    return RowsAreEqual(x, y, state.axis, kRowsA, rows_b_)
+               ? state
+               : BatchState::Count();
   }
 
   BatchView MakeView(int index) const {
@@ -151,7 +151,7 @@ class Follower {
     view.a = ViewOf(a_, index);
     view.b = ViewOf(b_, index);
     view.rows_a = kRowsA;
-    view.rows_b = kRowsB;
+    view.rows_b = rows_b_;
     for (const ValueId id : node.inputs) {
       view.inputs.push_back(id == kNoValue ? BatchState::Fixed()
                                            : states_[At(id)]);
@@ -164,42 +164,59 @@ class Follower {
   }
 
   // What the rule says against what the two bindings gave.
-  static absl::Status CheckExtents(const BatchState& state, const Dims& a,
-                                   const Dims& b) {
+  absl::Status CheckExtents(const BatchState& state, const Dims& a,
+                            const Dims& b) const {
     bool fits = a.size() == b.size();
     for (size_t i = 0; fits && i < a.size(); ++i) {
       const bool here = state.rows() && static_cast<int64_t>(i) == state.axis;
-      fits = here ? a[i] == kRowsA * state.block && b[i] == kRowsB * state.block
-                  : a[i] == b[i];
+      fits = here
+                 ? a[i] == kRowsA * state.block && b[i] == rows_b_ * state.block
+                 : a[i] == b[i];
     }
     if (fits) return absl::OkStatus();
     return MixesRows(absl::StrCat("its output is ", DimsText(a), " for ",
                                   kRowsA, " rows and ", DimsText(b), " for ",
-                                  kRowsB));
+                                  rows_b_));
   }
 
   const Graph& graph_;
   const BoundGraph& a_;
   const BoundGraph& b_;
+  const int rows_b_;
+  const std::vector<BatchState>& known_;
   std::vector<BatchState> states_;
 };
 
 }  // namespace
 
 absl::Status FollowBatch(const Graph& graph, const Signature& signature,
-                         std::span<const int64_t> variant) {
+                         std::span<const int64_t> variant,
+                         std::span<const int> rows) {
   if (!signature.batched) {
     return MixesRows("the signature has no batch axis");
   }
   REPRISE_ASSIGN_OR_RETURN(const BoundGraph a,
                            Bind(graph, signature, kRowsA, variant));
-  REPRISE_ASSIGN_OR_RETURN(const BoundGraph b,
-                           Bind(graph, signature, kRowsB, variant));
-  Follower follower(a, b);
-  REPRISE_RETURN_IF_ERROR(follower.Run());
-  REPRISE_ASSIGN_OR_RETURN(const BoundGraph many,
-                           Bind(graph, signature, kManyRows, variant));
-  return follower.CheckMany(many);
+  std::vector<BatchState> known;
+  const auto compare = [&](int rows_b) -> absl::Status {
+    REPRISE_ASSIGN_OR_RETURN(const BoundGraph b,
+                             Bind(graph, signature, rows_b, variant));
+    Follower follower(a, b, rows_b, known);
+    REPRISE_RETURN_IF_ERROR(follower.Run());
+    if (known.empty()) known = follower.TakeStates();
+    return absl::OkStatus();
+  };
+  REPRISE_RETURN_IF_ERROR(compare(kRowsB));
+  for (const int further : rows) {
+    if (further == kRowsA || further == kRowsB) continue;
+    REPRISE_RETURN_IF_ERROR(compare(further));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FollowBatch(const Graph& graph, const Signature& signature,
+                         std::span<const int64_t> variant) {
+  return FollowBatch(graph, signature, variant, kUsualRows);
 }
 
 }  // namespace reprise::ops

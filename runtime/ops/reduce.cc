@@ -27,8 +27,6 @@ Dims ReducedDims(const Dims& dims, const std::vector<int64_t>& axes,
   return out;
 }
 
-bool IsNumber(DType dtype) { return IsFloat(dtype) || IsInteger(dtype); }
-
 absl::Status CheckNumber(const NodeView& view) {
   if (IsNumber(view.dtype(0))) return absl::OkStatus();
   return NotRunHere(absl::StrCat("does not take ", DTypeName(view.dtype(0))));
@@ -99,6 +97,8 @@ absl::StatusOr<BatchState> ArgBatch(const BatchView& view) {
 
 absl::StatusOr<BatchState> CumSumBatch(const BatchView& view) {
   REPRISE_ASSIGN_OR_RETURN(const CumSumParams params, ReadCumSum(view.a));
+  REPRISE_ASSIGN_OR_RETURN(const CumSumParams other, ReadCumSum(view.b));
+  if (params.axis != other.axis) return MixesRows("sums by the number of rows");
   return AcrossAxes(view.inputs[0], {params.axis}, /*keepdims=*/true);
 }
 

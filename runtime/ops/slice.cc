@@ -102,6 +102,13 @@ absl::StatusOr<BatchState> PadBatch(const BatchView& view) {
       (a.value < b.value || a.value > b.value)) {
     return MixesRows("pads by the number of rows");
   }
+  if (const BatchState& in = view.inputs[0]; in.rows()) {
+    const size_t axis = static_cast<size_t>(in.axis);
+    // Pads that cancel out move the rows.
+    if (a.begins[axis] != 0 || a.ends[axis] != 0) {
+      return MixesRows(absl::StrCat("pads the batch axis (", in.axis, ")"));
+    }
+  }
   return KeepRows(view);
 }
 
@@ -159,7 +166,8 @@ absl::StatusOr<RawSlice> ReadRawSlice(const NodeView& view) {
   return raw;
 }
 
-// One axis, numpy's way: [start, end) by `step`, clamped to `extent`.
+// One axis: [start, end) by `step`, clamped to `extent`. Unlike numpy's, a
+// start before the first element is the first one for negative steps too.
 void SliceAxis(int64_t extent, int64_t start, int64_t end, int64_t step,
                SliceParams& params, size_t axis) {
   if (start < 0) start = start < -extent ? -1 : start + extent;
@@ -170,7 +178,7 @@ void SliceAxis(int64_t extent, int64_t start, int64_t end, int64_t step,
     end = std::clamp<int64_t>(end, 0, extent);
     if (end > start) count = (end - start - 1) / step + 1;
   } else {
-    start = std::clamp<int64_t>(start, -1, extent - 1);
+    start = extent == 0 ? -1 : std::clamp<int64_t>(start, 0, extent - 1);
     end = std::clamp<int64_t>(end, -1, extent - 1);
     if (start > end) count = (start - end - 1) / -step + 1;
   }

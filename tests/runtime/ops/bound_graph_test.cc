@@ -1,7 +1,9 @@
 #include "runtime/ops/bound_graph.h"
 
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/runtime/ops/ops_testing.h"
 #include "tests/testing/status_matchers.h"
 
@@ -14,6 +16,8 @@ using testing::FloatTensor;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
 using testing::StatusIs;
+
+using Ints = std::vector<int64_t>;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
@@ -149,6 +153,63 @@ TEST(BindTest, SizesThatOverflowAreRefused) {
                        .Build(),
                    OneInput(false, {huge, 1}, {}), 1, {}),
               StatusIs(kInvalid, HasSubstr("node 1 (MatMul)")));
+}
+
+// x [2,3] through one operator whose rank its constant `c` decides.
+absl::Status BindOne(const std::string& op, const std::vector<int64_t>& c,
+                     const Dims& dims = {2, 3}) {
+  return Bind(GraphBuilder()
+                  .Input("x", dims)
+                  .Ints("c", c)
+                  .Node(op, {"x", "c"}, {"y"})
+                  .Output("y")
+                  .Build(),
+              OneInput(false, dims, {}), 1, {})
+      .status();
+}
+
+TEST(BindTest, AxesBeyondTheBoundAreRefusedWithTheNode) {
+  const auto refused =
+      StatusIs(absl::StatusCode::kUnimplemented,
+               AllOf(HasSubstr("node 0 ("), HasSubstr("9 axes; 8 are")));
+  EXPECT_TRUE(BindOne("Reshape", {1, 1, 1, 1, 1, 1, 2, 3}).ok());
+  EXPECT_THAT(BindOne("Reshape", {1, 1, 1, 1, 1, 1, 1, 2, 3}), refused);
+  EXPECT_TRUE(BindOne("Unsqueeze", {0, 1, 2, 3, 4, 5}).ok());
+  EXPECT_THAT(BindOne("Unsqueeze", {0, 1, 2, 3, 4, 5, 6}), refused);
+  EXPECT_THAT(BindOne("Expand", {1, 1, 1, 1, 1, 1, 1, 2, 3}), refused);
+  const Dims most(kMaxRank, 2);
+  EXPECT_TRUE(BindOne("Tile", Ints(kMaxRank, 2), most).ok());
+  EXPECT_THAT(Bind(GraphBuilder()
+                       .Input("x", most)
+                       .Ints("depth", {4})
+                       .Constant("values", FloatTensor({2}, {0, 1}))
+                       .Node("OneHot", {"x", "depth", "values"}, {"y"})
+                       .Output("y")
+                       .Build(),
+                   OneInput(false, most, {}), 1, {}),
+              refused);
+}
+
+TEST(BindTest, ManyLargeValuesAreNotAllCarried) {
+  GraphBuilder builder;
+  builder.Input("x", {2}).Node("Shape", {"x"}, {"v0"}).Ints("k", {1024});
+  builder.Node("Expand", {"v0", "k"}, {"v1"});
+  // One node more than 16 MiB are of 8 KiB each, then a shape.
+  const int count = 2050;
+  for (int i = 1; i < count; ++i) {
+    builder.Node("Neg", {absl::StrCat("v", i)}, {absl::StrCat("v", i + 1)});
+  }
+  builder.Node("Shape", {absl::StrCat("v", count)}, {"last"}).Output("last");
+  const auto graph = builder.Build();
+  const auto bound = Bind(graph, OneInput(false, {2}, {}), 1, {});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  size_t bytes = 0;
+  for (const auto& value : bound->constants) {
+    if (value != nullptr) bytes += value->bytes().size();
+  }
+  EXPECT_LE(bytes, (size_t{16} << 20) + 64);
+  EXPECT_GT(bytes, size_t{15} << 20);
+  EXPECT_NE(bound->constants[static_cast<size_t>(graph.outputs[0])], nullptr);
 }
 
 }  // namespace

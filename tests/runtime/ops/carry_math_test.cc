@@ -32,6 +32,14 @@ TEST(CarryMathTest, ArithmeticBroadcasts) {
               ElementsAre(0, 1));
 }
 
+TEST(CarryMathTest, ModTakesTheSignThatFmodSays) {
+  EXPECT_THAT(Carry(NodeCase("Mod", 13).Ints({-7, 7}).Ints({3, -3}).Set(
+                  "fmod", int64_t{1})),
+              ElementsAre(-1, 1));
+  EXPECT_THAT(Carry(NodeCase("Mod", 13).Ints({-7, 7}).Ints({3, -3})),
+              ElementsAre(2, -2));
+}
+
 TEST(CarryMathTest, TrapsOfIntegerDivision) {
   const int64_t least = std::numeric_limits<int64_t>::min();
   EXPECT_THAT(Carry(NodeCase("Div", 13).Ints({1}).Ints({0})),

@@ -54,5 +54,28 @@ TEST(CarryNumbersTest, OnlyWhatShapesAreMadeOfIsCarried) {
   EXPECT_FALSE(Carried(DType::kString));
 }
 
+TEST(CarryNumbersTest, RealsAreClampedAndIntegersWrapInNarrowTypes) {
+  const auto reals =
+      Store(Load(FloatTensor({3}, {3e9F, -3e9F, -2.7F})), {DType::kInt32, {3}});
+  ASSERT_TRUE(reals.ok()) << reals.status();
+  const auto clamped = (*reals)[0].values<int32_t>();
+  EXPECT_THAT(std::vector<int32_t>(clamped.begin(), clamped.end()),
+              ElementsAre(std::numeric_limits<int32_t>::max(),
+                          std::numeric_limits<int32_t>::min(), -2));
+  const auto ints = Store(Load(Int64Tensor({1}, {(int64_t{1} << 32) + 5})),
+                          {DType::kInt32, {1}});
+  ASSERT_TRUE(ints.ok()) << ints.status();
+  EXPECT_EQ((*ints)[0].values<int32_t>()[0], 5);
+}
+
+TEST(CarryNumbersTest, AnIntegerBecomesTheNearestFloat) {
+  // By way of a double it would be rounded twice, down to 2^54.
+  const auto stored = Store(
+      Load(Int64Tensor({1}, {(int64_t{1} << 54) + (int64_t{1} << 30) + 1})),
+      {DType::kFp32, {1}});
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ((*stored)[0].values<float>()[0], 0x1.000002p54F);
+}
+
 }  // namespace
 }  // namespace reprise::ops

@@ -159,5 +159,19 @@ TEST(FoldConstantsTest, AnOutputMayBeAConstant) {
   EXPECT_THAT(graph::PrintGraph(graph), HasSubstr("constant y FP32 [2]"));
 }
 
+TEST(FoldConstantsTest, AxesBeyondTheBoundAreRefusedWithTheNode) {
+  graph::Graph graph = GraphBuilder()
+                           .Input("x", {2})
+                           .Constant("w", FloatTensor({2}, {1, 2}))
+                           .Ints("shape", {1, 1, 1, 1, 1, 1, 1, 1, 2})
+                           .Node("Reshape", {"w", "shape"}, {"r"})
+                           .Node("Add", {"x", "r"}, {"y"})
+                           .Output("y")
+                           .Build();
+  EXPECT_THAT(FoldConstants(graph, {}, NoKernels),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("node 0 (Reshape): has a tensor of 9 axes")));
+}
+
 }  // namespace
 }  // namespace reprise::ops

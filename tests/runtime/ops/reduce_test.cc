@@ -129,5 +129,19 @@ TEST(ReduceTest, BoolsHaveExtremesFromOpset20On) {
               StatusIs(absl::StatusCode::kUnimplemented));
 }
 
+TEST(ReduceBatchTest, ASumAlongAnAxisThatTheRowsChooseIsRefused) {
+  // The axis is the number of rows less one: 1 of 2 rows, 2 of 3.
+  EXPECT_THAT(WhyNotBatched(GraphBuilder(14)
+                                .Input("x", {-1, 3, 4})
+                                .Node("Shape", {"x"}, {"s"})
+                                .Ints("zero", {0})
+                                .Ints("one", {1})
+                                .Node("Gather", {"s", "zero"}, {"n"})
+                                .Node("Sub", {"n", "one"}, {"axis"})
+                                .Node("CumSum", {"x", "axis"}, {"y"})
+                                .Output("y")),
+              HasSubstr("sums by the number of rows"));
+}
+
 }  // namespace
 }  // namespace reprise::ops

@@ -179,8 +179,6 @@ TEST(PadTest, RefusesWhatItCannotFill) {
               StatusIs(kInvalid));
 }
 
-// ---- Rows.
-
 GraphBuilder Rows(Dims row) {
   row.insert(row.begin(), -1);
   GraphBuilder builder;
@@ -258,6 +256,35 @@ TEST(SliceBatchTest, AValueToPadWithMustBeTheSameForAllRows) {
                                 .Node("Pad", {"x", "p", "v"}, {"y"})
                                 .Output("y")),
               HasSubstr("reduces over the batch axis"));
+}
+
+TEST(SliceBatchTest, PadsOfTheBatchThatCancelOutAreRefused) {
+  for (const char* mode : {"constant", "edge", "reflect", "wrap"}) {
+    for (const Ints& pads : {Ints{1, 0, -1, 0}, Ints{-1, 0, 1, 0}}) {
+      GraphBuilder builder(19);
+      builder.Input("x", {-1, 4})
+          .Ints("p", pads)
+          .Node("Pad", {"x", "p"}, {"y"})
+          .Set("mode", std::string(mode))
+          .Output("y");
+      EXPECT_THAT(WhyNotBatched(builder), HasSubstr("pads the batch axis"))
+          << mode;
+    }
+  }
+}
+
+TEST(SliceTest, AStartBeforeTheFirstElementIsTheFirst) {
+  const auto slice =
+      ReadSlice(NodeCase("Slice", 13)
+                    .In({2})
+                    .Ints({-6})
+                    .Ints({std::numeric_limits<int64_t>::min() + 1})
+                    .Ints({0})
+                    .Ints({-1})
+                    .view());
+  ASSERT_TRUE(slice.ok()) << slice.status();
+  EXPECT_THAT(slice->starts, ElementsAre(0));
+  EXPECT_THAT(slice->extents, ElementsAre(1));
 }
 
 }  // namespace
