@@ -15,9 +15,6 @@ struct QueuePolicy {
   enum class TimeoutAction { kReject, kDelay };
   TimeoutAction timeout_action = TimeoutAction::kReject;
   absl::Duration default_timeout = absl::ZeroDuration();  // zero: none
-  // Kept as it was configured, and without effect: the caller's timeout always
-  // counts, beside the model's.
-  bool allow_timeout_override = false;
   uint32_t max_queue_size = 0;  // requests; zero: the global bound only
 };
 

@@ -6,13 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "runtime/tensor/shape.h"
 #include "runtime/tensor/signature.h"
 
 namespace reprise {
-
-// Values of a model's free symbols (Signature::free_symbols), in that order.
-using VariantKey = Dims;
 
 // The outputs of one executed batch. Shares are counted: when the last one is
 // dropped, the slot goes back to its pool. Implemented by the worker, and by
@@ -27,7 +23,7 @@ class BatchResult {
   virtual std::span<const std::byte> output(int k) const = 0;
   // Whether shares may be held for long (a reply that references the slot while
   // gRPC sends it). False when slots are scarce: copy and let go.
-  virtual bool plentiful() const = 0;
+  virtual bool may_hold_slot() const = 0;
 
  protected:
   friend class BatchOutput;
@@ -64,7 +60,7 @@ class BatchOutput {
 
   int rows() const { return rows_; }
   const Signature& signature() const { return result_->signature(); }
-  bool plentiful() const { return result_->plentiful(); }
+  bool may_hold_slot() const { return result_->may_hold_slot(); }
 
   // The bytes of output `k` for these rows only: never the padding.
   std::span<const std::byte> bytes(int k) const;

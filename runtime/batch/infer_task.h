@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "runtime/batch/batch_output.h"
-#include "runtime/tensor/shape.h"
+#include "runtime/tensor/signature.h"
 
 namespace reprise {
 
@@ -35,9 +35,10 @@ struct TaskResult {
   absl::Status status;
   BatchOutput output;  // empty unless status is OK
   StageTimes times;
-  // Nothing else waits for the thread that completes the task, or runs:
-  // Complete may use it for some tens of microseconds.
-  bool at_leisure = false;
+  int batch_rows = 0;  // of the batch that it was in; 0: none ran
+  // The thread that completes the task has nothing else to do: Complete may
+  // use it for some tens of microseconds.
+  bool may_block_briefly = false;
 };
 
 // Lifecycle: made and filled by the RPC layer; offered to a worker. From a
@@ -45,7 +46,8 @@ struct TaskResult {
 // implements it keeps it, and the bytes that its inputs point to, alive until
 // then and until the BatchOutput it was given is dropped.
 // Threads: filled by one thread before Offer; Complete is called exactly once,
-// by any thread, and must not block; without `at_leisure` it returns at once.
+// by any thread, and must not block; without `may_block_briefly` it returns at
+// once.
 class InferTask {
  public:
   virtual ~InferTask() = default;
@@ -59,10 +61,13 @@ class InferTask {
   absl::Time arrival = absl::InfinitePast();
   // Reply due: the gRPC deadline or arrival + slo, whichever is earlier.
   absl::Time deadline = absl::InfiniteFuture();
-  // Run begun: arrival + the `timeout` parameter or the model's default.
+  // Run begun: arrival + the request's `timeout` parameter. The queue adds the
+  // model's default by itself.
   absl::Time queue_limit = absl::InfiniteFuture();
   int64_t timeout_us = 0;  // the request's `timeout` parameter; 0 = none
   uint64_t priority = 0;   // 0 = the model's default; 1 = highest
+  // Of a load: no default timeout ends it, and no statistics count it.
+  bool warmup = false;
   // Who accepted it, among several workers: set and read by whoever offers and
   // cancels it.
   int route = 0;

@@ -87,17 +87,17 @@ struct Decision {
   absl::Time ask_again = absl::InfiniteFuture();
 };
 
-// Efficiency first, deadlines as a cap. For each queue the rung that serves the
-// most rows per second is found, counting only requests that it answers in
-// time; then the queues are compared, each by the share of its own capacity,
-// with a guard for heads that would be lost by waiting and one against
-// starvation. Queues without an SLO never lose a request by prediction.
+// For each queue, finds the rung that serves the most rows per second among
+// requests still answered in time; runs the queue with the highest share of its
+// capacity. Exceptions: a queue whose first request would miss its deadline by
+// waiting, and a queue that has waited too long, go first. Queues without an
+// SLO never lose a request by prediction.
 //
 // Pure; O(rungs x rows of the largest) a queue.
 Decision Decide(const DeviceView& device, absl::Time now);
 
 // The same into `decision`, whose vectors are used again: nothing is allocated
-// in steady state.
+// in steady state, as long as not more than 64 queues could run something.
 void Decide(const DeviceView& device, absl::Time now, Decision& decision);
 
 // Capacity of a ladder at an SLO: the largest rung of which two fit into the

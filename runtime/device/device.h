@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace reprise {
 
 struct LoadOptions {
   std::string model;               // for messages: "digits/1"
-  std::string precision = "fp32";  // design words: fp32 tf32 fp16 bf16
+  std::string precision = "fp32";  // fp32, tf32, fp16 or bf16
   // Whether Prepare may leave out a rung that is not at least 2 % faster than a
   // larger one: true for the default ladder, false for configured rungs.
   bool may_drop_rungs = false;
@@ -28,10 +29,6 @@ struct LoadOptions {
 };
 
 inline constexpr absl::string_view kAllFusions = "all";
-
-// One value for each of Signature::free_symbols, in that order; empty for a
-// model without free dims.
-using VariantDims = Dims;
 
 // Weights of one model version on one device, uploaded once and shared by all
 // of its variants.
@@ -52,7 +49,7 @@ class LoadedModel {
   // `lane` is the worker's lane on which the executable will run, from 0; a
   // lane that is named for the first time is made.
   virtual absl::StatusOr<std::unique_ptr<Executable>> Prepare(
-      const VariantDims& dims, const std::vector<int>& ladder, int lane) = 0;
+      const VariantKey& dims, const std::vector<int>& ladder, int lane) = 0;
 
   virtual int64_t weight_bytes() const = 0;
 };
@@ -69,8 +66,8 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // "cpu", or the GPU's index: the value of the metrics' label `device`.
-  virtual absl::string_view name() const = 0;
+  // Which GPU it is, as CUDA counts them; nullopt: it is none.
+  virtual std::optional<int> gpu_index() const { return std::nullopt; }
 
   // Uploads the weights of `graph` and checks that every node can run here.
   // `signature` is the model's with its free dims (batch apart). The graph is

@@ -67,7 +67,7 @@ struct RunTimes {
 // the lease. At most one batch of a lane runs at a time; a further Submit is
 // queued behind it by the device.
 // Threads: all methods on the thread that owns the device, but signature() and
-// arena_bytes(); where RunsAtOnce, on any thread, one at a time.
+// arena_bytes(); where RunsInline, on any thread, one at a time.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -93,7 +93,7 @@ class Executable {
 
   // Whether Submit of `rows` rows would run them itself, within microseconds:
   // then it is not worth waking the thread that owns the device.
-  virtual bool RunsAtOnce(int /*rows*/) const { return false; }
+  virtual bool RunsInline(int /*rows*/) const { return false; }
 
   // Bytes of the arena that this variant needs; slots and weights apart.
   virtual int64_t arena_bytes() const = 0;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/graph/topology.h"
 #include "runtime/model/config_types.h"
 #include "runtime/tensor/dtype.h"
 #include "runtime/tensor/shape.h"
@@ -32,23 +33,17 @@ const graph::Value* FindInput(const graph::Graph& graph,
   return nullptr;
 }
 
-std::string SymbolOf(const graph::Value& value, size_t axis) {
-  if (axis < value.symbols.size() && !value.symbols[axis].empty()) {
-    return value.symbols[axis];
-  }
-  return absl::StrCat(value.name, "[", axis, "]");
-}
-
-BatchWish WishOf(const ParsedConfig& config, const ConfigParameters& parameters,
-                 const graph::Graph& graph, bool strict) {
-  if (config.proto.max_batch_size() > 0) return BatchWish::kMust;
-  if (config.has_max_batch_size || strict) return BatchWish::kNo;
+BatchRequest BatchRequestOf(const ParsedConfig& config,
+                            const ConfigParameters& parameters,
+                            const graph::Graph& graph, bool strict) {
+  if (config.proto.max_batch_size() > 0) return BatchRequest::kRequired;
+  if (config.has_max_batch_size || strict) return BatchRequest::kForbidden;
   for (const graph::ValueId id : graph.inputs) {
     const graph::Value& value = graph.values[static_cast<size_t>(id)];
     if (!value.dims.empty() && value.dims[0] == kFreeDim &&
-        parameters.dims.contains(SymbolOf(value, 0))) {
-      return BatchWish::kNo;  // a batch is never fixed or bounded by a
-                              // parameter
+        parameters.dims.contains(graph::SymbolOf(value, 0))) {
+      return BatchRequest::kForbidden;  // a batch is never fixed or bounded by
+                                        // a parameter
     }
   }
   for (const auto& input : config.proto.input()) {
@@ -57,10 +52,10 @@ BatchWish WishOf(const ParsedConfig& config, const ConfigParameters& parameters,
       continue;
     }
     const size_t rank = static_cast<size_t>(input.dims_size());
-    if (rank + 1 == value->dims.size()) return BatchWish::kMust;
-    return BatchWish::kNo;
+    if (rank + 1 == value->dims.size()) return BatchRequest::kRequired;
+    return BatchRequest::kForbidden;
   }
-  return BatchWish::kMay;
+  return BatchRequest::kAllowed;
 }
 
 // Records that `symbol` has one extent only; two different ones are a fault.
@@ -91,7 +86,7 @@ void FixInput(const inference::ModelInput& input, const graph::Value& value,
     const int64_t wanted = input.dims(static_cast<int>(axis - first));
     if (value.dims[axis] == kFreeDim) {
       if (wanted > 0) {
-        Fix(SymbolOf(value, axis), wanted, where, fixed, faults);
+        Fix(graph::SymbolOf(value, axis), wanted, where, fixed, faults);
       }
     } else if (wanted != value.dims[axis]) {
       faults.push_back(absl::StrCat(where, ": dims ", Text(input.dims()),
@@ -109,7 +104,8 @@ void FixParameters(const ConfigParameters& parameters,
   for (const graph::ValueId id : graph.inputs) {
     const graph::Value& value = graph.values[static_cast<size_t>(id)];
     for (size_t axis = batched ? 1 : 0; axis < value.dims.size(); ++axis) {
-      if (value.dims[axis] == kFreeDim) symbols.insert(SymbolOf(value, axis));
+      if (value.dims[axis] == kFreeDim)
+        symbols.insert(graph::SymbolOf(value, axis));
     }
   }
   for (const auto& [symbol, range] : parameters.dims) {
@@ -275,8 +271,8 @@ SignatureRequest RequestSignature(const ParsedConfig& config,
                                   const graph::Graph& graph, bool strict,
                                   std::vector<std::string>& faults) {
   SignatureRequest request;
-  request.batch = WishOf(config, parameters, graph, strict);
-  request.options.allow_batch = request.batch != BatchWish::kNo;
+  request.batch = BatchRequestOf(config, parameters, graph, strict);
+  request.options.allow_batch = request.batch != BatchRequest::kForbidden;
   auto& fixed = request.options.fixed_dims;
   for (const auto& input : config.proto.input()) {
     const graph::Value* value = FindInput(graph, input.name());
@@ -297,7 +293,10 @@ void KeepListedOutputs(const Config& config, graph::Graph& graph) {
     }
   }
   // None of them: a fault that CompleteConfig words, with the model's names.
-  if (!kept.empty()) graph.outputs = std::move(kept);
+  if (kept.empty()) return;
+  graph.outputs = std::move(kept);
+  graph::DropUnusedNodes(graph);
+  graph::DropUnusedValues(graph);
 }
 
 Config CompleteConfig(const ParsedConfig& parsed,

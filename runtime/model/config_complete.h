@@ -17,14 +17,14 @@ namespace reprise {
 
 // Whether axis 0 of the model's tensors is the batch, as far as the
 // configuration has a say.
-enum class BatchWish {
-  kMust,  // max_batch_size > 0, or dims that leave axis 0 out
-  kMay,   // not said: if the model allows it
-  kNo,    // max_batch_size: 0, or dims that have axis 0
+enum class BatchRequest {
+  kRequired,   // max_batch_size > 0, or dims that leave axis 0 out
+  kAllowed,    // not said: if the model allows it
+  kForbidden,  // max_batch_size: 0, or dims that have axis 0
 };
 
 struct SignatureRequest {
-  BatchWish batch = BatchWish::kMay;
+  BatchRequest batch = BatchRequest::kAllowed;
   ops::SignatureOptions options;
 };
 
@@ -36,8 +36,9 @@ SignatureRequest RequestSignature(const ParsedConfig& config,
                                   const graph::Graph& graph, bool strict,
                                   std::vector<std::string>& faults);
 
-// Drops the outputs that a configuration with outputs does not list: they are
-// not served. Names that the model does not have are left to CompleteConfig.
+// Drops the outputs that a configuration with outputs does not list, which are
+// not served, and the nodes that make nothing else. Names that the model does
+// not have are left to CompleteConfig.
 void KeepListedOutputs(const inference::ModelConfig& config,
                        graph::Graph& graph);
 

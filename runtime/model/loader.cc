@@ -14,7 +14,6 @@
 #include "runtime/model/config_complete.h"
 #include "runtime/onnx/importer.h"
 #include "runtime/ops/infer_signature.h"
-#include "runtime/ops/validate.h"
 
 namespace reprise {
 namespace {
@@ -48,7 +47,18 @@ absl::StatusOr<ConfigText> FindConfigText(const ModelSource& source,
 absl::Status FaultsStatus(const std::vector<std::string>& faults) {
   ConfigFindings findings;
   findings.faults = faults;
-  return findings.status();
+  return findings.status("configuration");
+}
+
+// Versions that the configuration names and nobody will find.
+void WarnOfVersions(const ModelSource& source, ModelDefinition& definition) {
+  for (const int64_t version :
+       definition.config.proto.version_policy().specific().versions()) {
+    if (source.versions.contains(version)) continue;
+    definition.warnings.push_back(
+        absl::StrCat("version_policy.specific names version ", version,
+                     ", which the model does not have"));
+  }
 }
 
 // A refusal for want of room says how much there is.
@@ -75,7 +85,6 @@ absl::StatusOr<graph::Graph> ImportGraph(const ModelSource& source,
       MaxConstantBytes(memory, gpu, static_cast<int64_t>(bytes->size())));
   auto graph = onnx_import::ImportModel(*std::move(bytes), options);
   if (!graph.ok()) return Annotate(WithFree(graph.status(), memory), file);
-  REPRISE_RETURN_IF_ERROR(ops::CheckStrings(*graph));
   return graph;
 }
 
@@ -126,12 +135,12 @@ absl::StatusOr<inference::ModelConfig> Reconcile(
   REPRISE_ASSIGN_OR_RETURN(ops::InferredSignature inferred,
                            ops::InferSignature(graph, request.options));
   imported.signature = std::move(inferred.signature);
-  if (!imported.signature.batched && request.batch == BatchWish::kMust) {
+  if (!imported.signature.batched && request.batch == BatchRequest::kRequired) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the configuration batches axis 0, but the model cannot be batched: ",
         inferred.not_batched));
   }
-  if (!imported.signature.batched && request.batch == BatchWish::kMay) {
+  if (!imported.signature.batched && request.batch == BatchRequest::kAllowed) {
     imported.notes.push_back(
         absl::StrCat("not batched: ", inferred.not_batched));
   }
@@ -226,11 +235,14 @@ absl::StatusOr<ModelDefinition> ReadDefinition(
     if (!parsed.ok()) return Annotate(parsed.status(), where);
     definition.config = *std::move(parsed);
   }
-  ConfigFindings findings = CheckConfig(definition.config.proto, source.name);
-  definition.parameters = ReadParameters(definition.config.proto,
-                                         findings.faults, findings.ignored);
-  if (!findings.faults.empty()) return Annotate(findings.status(), where);
+  inference::ModelConfig& proto = definition.config.proto;
+  if (source.any_name && !proto.name().empty()) proto.set_name(source.name);
+  ConfigFindings findings = CheckConfig(proto, source.name);
+  definition.parameters =
+      ReadParameters(proto, findings.faults, findings.ignored);
+  REPRISE_RETURN_IF_ERROR(findings.status(where));
   definition.warnings = source.warnings;
+  WarnOfVersions(source, definition);
   if (!findings.ignored.empty()) {
     definition.warnings.push_back(findings.warning());
   }

@@ -29,7 +29,7 @@ struct LoaderOptions {
   std::string config_name;     // configs/<this>.pbtxt, where a model has it
   int64_t max_message_bytes = int64_t{256} << 20;
   ConfigBounds bounds;
-  bool gpus = false;  // what the devices are
+  bool gpus = false;  // whether the devices are GPUs
 };
 
 // A model's configuration as it was given, checked without the model. One for

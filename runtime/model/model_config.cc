@@ -26,7 +26,6 @@ QueuePolicy MakeQueuePolicy(const inference::ModelQueuePolicy& policy) {
       policy.default_timeout_microseconds(),
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
   made.default_timeout = absl::Microseconds(static_cast<int64_t>(timeout));
-  made.allow_timeout_override = policy.allow_timeout_override();
   made.max_queue_size = policy.max_queue_size();
   return made;
 }

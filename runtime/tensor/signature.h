@@ -27,8 +27,12 @@ struct Signature {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   // Every distinct symbol of the inputs, in order of first appearance: the
-  // order of the values in a variant's key.
+  // order of the values in a VariantKey.
   std::vector<std::string> free_symbols;
 };
+
+// One value for each of Signature::free_symbols, in that order; empty for a
+// model without free dims.
+using VariantKey = Dims;
 
 }  // namespace reprise

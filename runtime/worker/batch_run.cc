@@ -12,9 +12,10 @@ void BatchRun::Begin(Variant& of, Executable& on, SlotLease lease,
   slot = std::move(lease);
   lane = on_lane;
   rows = 0;
+  counted_rows = 0;
   result = absl::OkStatus();
-  slots_plentiful = false;
-  state = RunState::kGathering;
+  may_hold = false;
+  state = BatchState::kGathering;
   members.clear();
   buffers.clear();
   const Signature& shape = on.signature();

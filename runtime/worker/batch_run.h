@@ -21,7 +21,7 @@ struct Variant;
 // kGathering -> kStaged -> kSubmitted -> kDone, or straight to kSubmitted; a
 // batch that has lost all of its requests goes to kDone without being
 // submitted. Until kSubmitted its requests may still leave.
-enum class RunState { kGathering, kStaged, kSubmitted, kDone };
+enum class BatchState { kGathering, kStaged, kSubmitted, kDone };
 
 // Pooled by the worker; the slot's lease and the executable are held until the
 // last share goes.
@@ -68,7 +68,7 @@ class BatchRun final : public BatchResult {
   std::span<const std::byte> output(int k) const override {
     return slot->output(k);
   }
-  bool plentiful() const override { return slots_plentiful; }
+  bool may_hold_slot() const override { return may_hold; }
 
   void Ref() override { shares_.fetch_add(1, std::memory_order_relaxed); }
   void Unref() override;
@@ -78,13 +78,14 @@ class BatchRun final : public BatchResult {
   SlotLease slot;
   std::vector<InputBuffer> buffers;
   std::vector<Member> members;
-  RunState state = RunState::kDone;
+  BatchState state = BatchState::kDone;
   int lane = 0;
   int rung = 0;  // index into the variant's ladder
   int rows = 0;
+  int counted_rows = 0;  // as the statistics have them; 0: it did not run
   DispatchReason reason = DispatchReason::kFreeSlot;
-  bool slots_plentiful = false;
-  bool alone = false;  // its one request was all that the worker had
+  bool may_hold = false;           // as BatchResult::may_hold_slot
+  bool may_block_briefly = false;  // as TaskResult has it
   absl::Status result;
   absl::Time picked;
   absl::Time gathered;

@@ -20,56 +20,42 @@ constexpr absl::Duration kLastAnswers = absl::Seconds(1);
 
 constexpr absl::Duration kRetryWithoutTimes = absl::Seconds(1);
 
-// How long the worker must have been at rest to lend its steps: longer than a
-// polling thread takes from one request that waits to the next.
+// How long the worker must have been at rest for a caller to run inline: longer
+// than a polling thread takes from one request that waits to the next.
 constexpr absl::Duration kRest = absl::Microseconds(40);
-
-int MaxRows(const ServedModel& model) {
-  int rows = model.model->config().ladder.empty()
-                 ? 1
-                 : model.model->config().ladder.back();
-  for (const ServedModel::Variant& variant : model.variants) {
-    rows = variant.lanes.front()->ladder().back().rows;
-  }
-  return rows;
-}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceWorker>> DeviceWorker::Create(
     const DeviceFactory& factory, const WorkerOptions& options, Clock& clock,
-    prometheus::Registry& registry) {
-  auto worker = std::make_unique<WorkerImpl>(options, clock, registry);
+    prometheus::Registry& metrics) {
+  auto worker = std::make_unique<WorkerImpl>(options, clock, metrics);
   REPRISE_RETURN_IF_ERROR(worker->Start(factory));
   return std::unique_ptr<DeviceWorker>(std::move(worker));
 }
 
 WorkerImpl::WorkerImpl(const WorkerOptions& options, Clock& clock,
-                       prometheus::Registry& registry)
+                       prometheus::Registry& metrics)
     : options_(options),
       clock_(clock),
-      metrics_(registry, options.device_name),
-      stuck_at_ns_(std::numeric_limits<int64_t>::max()) {}
+      metrics_(metrics, options.gpu_index),
+      stuck_at_ns_(std::numeric_limits<int64_t>::max()),
+      builder_(*this, metrics_, clock_) {}
 
 absl::Status WorkerImpl::Start(const DeviceFactory& factory) {
-  thread_ = Thread(absl::StrCat("worker-", options_.device_name),
+  thread_ = Thread(absl::StrCat("worker-", metrics_.device()),
                    [this, factory] { Serve(factory); });
   {
     absl::MutexLock lock(&mu_, absl::Condition(&made_));
     REPRISE_RETURN_IF_ERROR(made_status_);
   }
-  builder_ = Thread(absl::StrCat("loader-", options_.device_name),
-                    [this] { Build(); });
+  builder_.Start();
   return absl::OkStatus();
 }
 
 WorkerImpl::~WorkerImpl() {
   Stop(absl::InfinitePast());
-  {
-    absl::MutexLock lock(&build_mu_);
-    build_quit_ = true;
-  }
-  builder_.Join();  // first: it needs the worker and the device
+  builder_.Stop();  // first: it needs the worker and the device
   bool wake = false;
   {
     absl::MutexLock lock(&mu_);
@@ -92,7 +78,7 @@ void WorkerImpl::Add(ServedModel model) {
   auto served = std::make_unique<Served>(*model.model, metrics_);
   served->loaded = std::move(model.loaded);
   served->weight_bytes = served->loaded->weight_bytes();
-  served->max_rows = MaxRows(model);
+  served->max_rows = model.model->config().ladder.back();
   served->lane_count = std::max(1, model.model->config().instances);
   for (ServedModel::Variant& prepared : model.variants) {
     Variant& variant = served->AddVariant(prepared.key);
@@ -100,7 +86,8 @@ void WorkerImpl::Add(ServedModel model) {
     variant.SetLadder(prepared.lanes.front()->ladder());
     variant.metrics = std::make_unique<VariantMetrics>(
         metrics_, served->labels,
-        VariantText(model.model->signature(), prepared.key), variant.ladder);
+        VariantText(model.model->signature(), prepared.key), variant.ladder,
+        served->batch().max_variants);
     variant.lanes = std::move(prepared.lanes);
     served->lane_count =
         std::max(served->lane_count, static_cast<int>(variant.lanes.size()));
@@ -112,9 +99,7 @@ void WorkerImpl::Add(ServedModel model) {
       lanes_.resize(static_cast<size_t>(served->lane_count));
       wake = Notify();  // a lane to run on, for those that wait
     }
-    for (const std::unique_ptr<Variant>& variant : served->variants) {
-      variants_.push_back(variant.get());
-    }
+    variants_.AddAll(*served);
     models_[model.model->uid()] = std::move(served);
   }
   WakeDevice(wake);
@@ -149,22 +134,24 @@ void WorkerImpl::Remove(uint64_t uid) {
   ShowMemory();
 }
 
-AdmissionView WorkerImpl::ViewForAdmission(Variant& variant, absl::Time now) {
+AdmissionView WorkerImpl::ViewForAdmission(Variant& variant, int64_t rows_ahead,
+                                           absl::Time now) {
   absl::Time free = absl::InfiniteFuture();
   for (const Lane& lane : lanes_) free = std::min(free, lane.free_at);
   return {.ladder = variant.ladder,
           .slo = variant.served.batch().slo,
-          .rows_ahead = variant.queue.rows(),
+          .rows_ahead = rows_ahead,
           .arrival_rate = variant.queue.arrival_rate(now),
           .device_busy = std::max(absl::ZeroDuration(), free - now)};
 }
 
-absl::Status WorkerImpl::Admitted(Variant& variant, const InferTask& task,
+absl::Status WorkerImpl::Admitted(Variant& variant, InferTask& task,
                                   absl::Time now) {
   if (!variant.ready() || !variant.served.batch().slo.has_value()) {
     return absl::OkStatus();
   }
-  const AdmissionView view = ViewForAdmission(variant, now);
+  const AdmissionView view =
+      ViewForAdmission(variant, variant.queue.RowsBefore(task, now), now);
   switch (Admit(view, task.rows, task.deadline, now)) {
     case Admission::kAdmitted:
       return absl::OkStatus();
@@ -186,7 +173,7 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
   const auto it = models_.find(uid);
   if (it == models_.end() || it->second->removing) {
     return absl::UnavailableError(absl::StrCat(
-        "the model is no longer served by device ", options_.device_name));
+        "the model is no longer served by device ", metrics_.device()));
   }
   Served& served = *it->second;
   if (task.rows < 1 || task.rows > served.max_rows) {
@@ -194,13 +181,14 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
         absl::StrCat(served.text, ": request has a batch of ", task.rows,
                      ", the maximum is ", served.max_rows));
   }
-  absl::StatusOr<Variant*> found = VariantFor(served, task);
+  absl::StatusOr<Variant*> found = variants_.FindOrAdd(served, task.variant);
   if (!found.ok()) return Annotate(found.status(), served.text);
   Variant& variant = **found;
   // A variant for which nobody waits after all is forgotten by the loader.
   effects.build = !variant.ready() && !variant.building;
   if (variant.ready() && !variant.HasRoom(task.rows)) {
-    const absl::Status wanted = WantRungs(variant, task.rows, effects);
+    const absl::Status wanted =
+        VariantTable::WantRungs(variant, task.rows, effects.build);
     if (!wanted.ok()) return Annotate(wanted, served.text);
   }
   const absl::Time now = clock_.Now();
@@ -211,7 +199,8 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
   if (absl::IsResourceExhausted(queued)) {
     queued = WithRetryAfter(std::move(queued),
                             variant.ready()
-                                ? EstimatedWait(ViewForAdmission(variant, now))
+                                ? EstimatedWait(ViewForAdmission(
+                                      variant, variant.queue.rows(), now))
                                 : kRetryWithoutTimes);
   }
   if (!queued.ok()) return Annotate(queued, served.text);
@@ -219,10 +208,10 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
   outstanding_ns_.fetch_add(absl::ToInt64Nanoseconds(cost),
                             std::memory_order_relaxed);
   ShowQueue(served);
-  if (!Interesting(variant, task, now)) return absl::OkStatus();
-  if (MayLend(variant, task, now)) {
+  if (!MustWakeFor(variant, task, now)) return absl::OkStatus();
+  if (MayRunInline(variant, task, now)) {
     parked_ = false;
-    lent_ = effects.lent = true;
+    running_inline_ = effects.run_inline = true;
   } else {
     effects.wake = Notify();
   }
@@ -236,16 +225,16 @@ absl::Status WorkerImpl::Offer(uint64_t uid, InferTask& task) {
     absl::MutexLock lock(&mu_);
     status = Accept(uid, task, effects);
   }
-  if (effects.lent) LentStep();
+  if (effects.run_inline) RunInline();
   WakeDevice(effects.wake);
-  if (effects.build) RequestBuilds();
+  if (effects.build) builder_.Request();
   return status;
 }
 
 // Whether the worker, if it waits, has to look at `task` before its time:
 // waking it costs both threads, so everything that can wait for what it waits
 // for anyway does.
-bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
+bool WorkerImpl::MustWakeFor(Variant& variant, const InferTask& task,
                              absl::Time now) {
   if (!parked_) return false;
   BatchQueue& queue = variant.queue;
@@ -272,19 +261,19 @@ bool WorkerImpl::Interesting(Variant& variant, const InferTask& task,
 // Whether the caller shall run `task`, which has just been queued, itself: it
 // is all that there is to do, and done sooner than the worker would wake up.
 // Not when one request follows the other: then batches are better.
-bool WorkerImpl::MayLend(Variant& variant, const InferTask& task,
-                         absl::Time now) {
+bool WorkerImpl::MayRunInline(Variant& variant, const InferTask& task,
+                              absl::Time now) {
   if (!parked_ || in_device_ || now - rests_since_ < kRest) return false;
   if (!variant.ready() || variant.queue.waiting().size() != 1) return false;
   if (variant.served.batch().max_queue_delay > absl::ZeroDuration()) {
     return false;
   }
   const bool alone = accepted_ == 1 && decide_after_ == absl::InfinitePast();
-  return alone && variant.lanes.front()->RunsAtOnce(task.rows);
+  return alone && variant.lanes.front()->RunsInline(task.rows);
 }
 
 bool WorkerImpl::Notify() {
-  if (lent_) wake_ = true;
+  if (running_inline_) wake_ = true;
   if (!parked_) return false;
   parked_ = false;
   wake_ = true;
@@ -336,7 +325,7 @@ void WorkerImpl::Cancel(uint64_t uid, InferTask& task) {
       // idle now, or needed later than one that is to be made.
       const bool hides = served.batch().preserve_ordering || variant->partial;
       if (hides) effects.wake = Notify();
-      effects.build = room_wanted_;
+      effects.build = variants_.room_wanted();
       break;
     }
     if (ended.empty() && LeaveBatch(served, &task, status, ended)) {
@@ -345,7 +334,7 @@ void WorkerImpl::Cancel(uint64_t uid, InferTask& task) {
     ShowQueue(served);
   }
   WakeDevice(effects.wake);
-  if (effects.build) RequestBuilds();
+  if (effects.build) builder_.Request();
   if (ended.empty()) return;
   const int64_t answered = Answer(ended);
   absl::MutexLock lock(&mu_);
@@ -365,7 +354,7 @@ bool WorkerImpl::LeaveBatch(Served& served, const InferTask* task,
         continue;
       }
       found = true;
-      if (run->state == RunState::kGathering) {
+      if (run->state == BatchState::kGathering) {
         if (member.leaves.ok()) member.leaves = status;
         continue;
       }
@@ -405,7 +394,7 @@ void WorkerImpl::AbandonRuns(const absl::Status& status, EndedTasks& ended) {
   }
   for (const auto& [uid, served] : models_) {
     for (BatchRun* run : served->order) {
-      if (run->state == RunState::kDone) abandon(run);
+      if (run->state == BatchState::kDone) abandon(run);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,8 @@
 namespace reprise {
 
 struct WorkerOptions {
-  std::string device_name = "cpu";
+  // Of its device; without, that is the CPU.
+  std::optional<int> gpu_index = std::nullopt;
   // An execution that takes longer than max(this, 20 x p99.9 of its rung) marks
   // the worker as stuck (readiness ends). Infinite: no watchdog.
   absl::Duration watchdog = absl::Seconds(1);
@@ -57,10 +59,10 @@ class DeviceWorker {
   using DeviceFactory =
       std::function<absl::StatusOr<std::unique_ptr<Device>>()>;
 
-  // Fails as the factory does. `clock` and `registry` must outlive the worker.
+  // Fails as the factory does. `clock` and `metrics` must outlive the worker.
   static absl::StatusOr<std::unique_ptr<DeviceWorker>> Create(
       const DeviceFactory& factory, const WorkerOptions& options, Clock& clock,
-      prometheus::Registry& registry);
+      prometheus::Registry& metrics);
 
   virtual ~DeviceWorker() = default;
 
@@ -93,9 +95,5 @@ class DeviceWorker {
   // is then left is completed with UNAVAILABLE. Returns whether nothing was.
   virtual bool Stop(absl::Time deadline) = 0;
 };
-
-// The hint that RESOURCE_EXHAUSTED carries, for `grpc-retry-pushback-ms`; zero
-// if it carries none.
-absl::Duration RetryAfter(const absl::Status& status);
 
 }  // namespace reprise

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/tensor/ladder.h"
+#include "runtime/worker/served.h"
 
 namespace reprise {
 namespace {
@@ -22,6 +25,7 @@ class WarmupTask final : public InferTask {
  public:
   WarmupTask(const WarmupRequest& request, Clock& clock) : clock_(clock) {
     rows = request.rows;
+    warmup = true;
     variant = request.variant;
     arrival = clock.Now();
     for (const HostTensor& input : request.inputs) {
@@ -70,6 +74,22 @@ absl::Status WarmUp(const std::vector<WarmupRequest>& requests, uint64_t uid,
   return absl::OkStatus();
 }
 
+// A model with free dims has a ladder for each variant: they have lines of
+// their own.
+std::string PreparedText(const ImportedVersion& imported,
+                         const PreparedVersion& prepared) {
+  const std::vector<int>& asked = imported.config.ladder;
+  if (imported.signature.free_symbols.empty()) {
+    return LadderText(asked, prepared.variants[0].lanes[0]->ladder());
+  }
+  for (const PreparedVersion::Variant& variant : prepared.variants) {
+    LogInfo(absl::StrCat("variant made model=", imported.name,
+                         " dims=", VariantText(imported.signature, variant.key),
+                         " ", LadderText(asked, variant.lanes[0]->ladder())));
+  }
+  return absl::StrCat("variants=", prepared.variants.size());
+}
+
 }  // namespace
 
 LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus) {
@@ -84,11 +104,23 @@ LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus) {
   return loader;
 }
 
+absl::StatusOr<RepositoryScan> ScanModels(const ModelManagerOptions& options) {
+  if (options.model_path.empty()) {
+    return ScanRepositories(options.repositories);
+  }
+  REPRISE_ASSIGN_OR_RETURN(
+      ModelSource source,
+      FindSingleModel(options.model_path, options.model_name));
+  RepositoryScan scan;
+  scan.models.emplace(options.model_name, std::move(source));
+  return scan;
+}
+
 bool IsPlacedOn(const ModelConfig& config, DeviceWorker& worker) {
-  int gpu = 0;
-  const bool is_gpu = absl::SimpleAtoi(worker.device().name(), &gpu);
-  return config.devices.empty() || !is_gpu ||
-         std::find(config.devices.begin(), config.devices.end(), gpu) !=
+  if (config.devices.empty()) return true;
+  const std::optional<int> gpu = worker.device().gpu_index();
+  return !gpu.has_value() ||
+         std::find(config.devices.begin(), config.devices.end(), *gpu) !=
              config.devices.end();
 }
 
@@ -106,7 +138,7 @@ absl::StatusOr<std::vector<DeviceWorker*>> PlaceModel(
   return placed;
 }
 
-absl::StatusOr<ModelHandle> ServeVersion(
+absl::StatusOr<LoadedVersion> ServeVersion(
     ImportedVersion imported, uint64_t uid,
     const std::vector<DeviceWorker*>& workers, ModelReaper& reaper,
     Clock& clock) {
@@ -118,6 +150,7 @@ absl::StatusOr<ModelHandle> ServeVersion(
                              PrepareVersion(imported, worker->device()));
     prepared.push_back(std::move(one));
   }
+  std::string text = PreparedText(imported, prepared.front());
   const std::vector<WarmupRequest> warmup = std::move(imported.warmup);
   auto version = std::make_unique<const ModelVersion>(
       uid, std::move(imported.name), imported.version,
@@ -135,7 +168,7 @@ absl::StatusOr<ModelHandle> ServeVersion(
   for (DeviceWorker* worker : placed) {
     REPRISE_RETURN_IF_ERROR(WarmUp(warmup, uid, *worker, clock));
   }
-  return handle;
+  return LoadedVersion{std::move(handle), std::move(text)};
 }
 
 }  // namespace reprise

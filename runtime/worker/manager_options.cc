@@ -1,5 +1,8 @@
 #include "runtime/worker/manager_options.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/model/contained_file.h"
@@ -27,6 +30,12 @@ void CheckPlaces(const ModelManagerOptions& options,
       faults.push_back(
           absl::StrCat("--model-repository: ", folder.status().message()));
     }
+  }
+  std::error_code error;
+  if (!options.model_path.empty() &&
+      !std::filesystem::exists(options.model_path, error)) {
+    faults.push_back(absl::StrCat("--model-path: '", options.model_path,
+                                  "' does not exist"));
   }
 }
 

@@ -27,14 +27,14 @@ namespace {
 
 bool AreGpus(const std::vector<DeviceWorker*>& workers) {
   return std::any_of(workers.begin(), workers.end(), [](DeviceWorker* worker) {
-    return worker->device().name() != "cpu";
+    return worker->device().gpu_index().has_value();
   });
 }
 
 class Manager final : public ModelManager {
  public:
   Manager(ModelManagerOptions options, std::vector<DeviceWorker*> workers,
-          Registry& registry, Clock& clock, prometheus::Registry& metrics)
+          ModelRegistry& registry, Clock& clock, prometheus::Registry& metrics)
       : options_(std::move(options)),
         workers_(std::move(workers)),
         loader_options_(MakeLoaderOptions(options_, AreGpus(workers_))),
@@ -67,16 +67,17 @@ class Manager final : public ModelManager {
   };
 
   absl::Status CheckExplicit(absl::string_view name) const;
-  absl::StatusOr<RepositoryScan> Scan() const;
   absl::StatusOr<ModelSource> Find(const std::string& name) const;
   std::vector<Job> JobsAtStart(std::vector<std::string>& failures);
   std::vector<std::string> RunJobs(const std::vector<Job>& jobs);
 
   absl::Status LoadJob(const Job& job) ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status LoadInTurn(const Job& job);
-  absl::StatusOr<ModelHandle> LoadVersion(const ModelSource& source,
-                                          int64_t version,
-                                          const ModelDefinition& definition);
+  LoadOutcome LoadVersion(const ModelSource& source, int64_t version,
+                          const ModelDefinition& definition);
+  absl::StatusOr<LoadedVersion> ServeOne(const ModelSource& source,
+                                         int64_t version,
+                                         const ModelDefinition& definition);
 
   void Poll() ABSL_LOCKS_EXCLUDED(mu_);
   void PollOnce();
@@ -93,7 +94,7 @@ class Manager final : public ModelManager {
   const LoaderOptions loader_options_;
 
   // Synchronised by themselves.
-  Registry& registry_;
+  ModelRegistry& registry_;
   Clock& clock_;
   ModelTable table_;
   std::atomic<uint64_t> next_uid_{1};
@@ -120,18 +121,6 @@ absl::Status Manager::CheckExplicit(absl::string_view name) const {
   return CheckPathComponent(name);
 }
 
-absl::StatusOr<RepositoryScan> Manager::Scan() const {
-  if (options_.model_path.empty()) {
-    return ScanRepositories(options_.repositories);
-  }
-  REPRISE_ASSIGN_OR_RETURN(
-      ModelSource source,
-      FindSingleModel(options_.model_path, options_.model_name));
-  RepositoryScan scan;
-  scan.models.emplace(options_.model_name, std::move(source));
-  return scan;
-}
-
 absl::StatusOr<ModelSource> Manager::Find(const std::string& name) const {
   if (options_.model_path.empty()) {
     return FindModel(options_.repositories, name);
@@ -150,10 +139,12 @@ std::vector<Manager::Job> Manager::JobsAtStart(
   std::set<std::string> names(options_.load_models.begin(),
                               options_.load_models.end());
   if (options_.mode != ControlMode::kExplicit || names.erase("*") > 0) {
-    auto scan = Scan();
-    if (!scan.ok()) {
-      // The one model's name is known even if its files are not.
-      if (!options_.model_name.empty()) names.insert(options_.model_name);
+    auto scan = ScanModels(options_);
+    if (!scan.ok() && !options_.model_name.empty()) {
+      names.insert(options_.model_name);  // known even if its files are not
+    } else if (!scan.ok()) {
+      LogError(absl::StrCat("model repository not read reason=",
+                            LogValue(scan.status().message())));
       failures.emplace_back(scan.status().message());
     } else {
       for (auto& [name, source] : scan->models) {
@@ -216,7 +207,7 @@ absl::Status Manager::LoadAtStart() {
     // A repository that cannot be read may hold anything: not ready.
     started_ = scanned;
     if (!stopping_ && options_.mode == ControlMode::kPoll) {
-      poll_thread_ = Thread("model_poll", [this] { Poll(); });
+      poll_thread_ = Thread("model-poll", [this] { Poll(); });
     }
   }
   if (failures.empty()) return absl::OkStatus();
@@ -249,6 +240,7 @@ absl::Status Manager::Load(absl::string_view name,
 
 absl::Status Manager::LoadJob(const Job& job) {
   REPRISE_RETURN_IF_ERROR(table_.BeginChange(job.name));
+  table_.Expect(job.name);
   {
     absl::MutexLock lock(&mu_);
     mu_.Await(absl::Condition(this, &Manager::FreeLoad));
@@ -289,15 +281,10 @@ absl::Status Manager::LoadInTurn(const Job& job) {
   const auto versions =
       SelectVersions(source, definition->config.proto.version_policy());
   if (!versions.ok()) return failed(versions.status());
+  for (const int64_t version : *versions) table_.Loading(job.name, version);
   std::vector<LoadOutcome> outcomes;
   for (const int64_t version : *versions) {
-    table_.Loading(job.name, version);
-    LoadOutcome outcome;
-    outcome.version = version;
-    const absl::Time begin = clock_.Now();
-    outcome.handle = LoadVersion(source, version, *definition);
-    outcome.time = clock_.Now() - begin;
-    outcomes.push_back(std::move(outcome));
+    outcomes.push_back(LoadVersion(source, version, *definition));
   }
   if (const auto after = Fingerprint(source);
       watched && (!after.ok() || *after != *before)) {
@@ -308,7 +295,23 @@ absl::Status Manager::LoadInTurn(const Job& job) {
   return table_.Settle(job.name, std::move(outcomes));
 }
 
-absl::StatusOr<ModelHandle> Manager::LoadVersion(
+LoadOutcome Manager::LoadVersion(const ModelSource& source, int64_t version,
+                                 const ModelDefinition& definition) {
+  LoadOutcome outcome;
+  outcome.version = version;
+  const absl::Time begin = clock_.Now();
+  auto loaded = ServeOne(source, version, definition);
+  outcome.time = clock_.Now() - begin;
+  if (loaded.ok()) {
+    outcome.handle = std::move(loaded->handle);
+    outcome.prepared = std::move(loaded->prepared);
+  } else {
+    outcome.handle = loaded.status();
+  }
+  return outcome;
+}
+
+absl::StatusOr<LoadedVersion> Manager::ServeOne(
     const ModelSource& source, int64_t version,
     const ModelDefinition& definition) {
   REPRISE_ASSIGN_OR_RETURN(
@@ -330,7 +333,7 @@ absl::Status Manager::Unload(absl::string_view name) {
   REPRISE_RETURN_IF_ERROR(CheckExplicit(name));
   const std::string key(name);
   REPRISE_RETURN_IF_ERROR(table_.BeginChange(key));
-  table_.Withdraw(key, /*wait=*/true);
+  table_.WithdrawAndWait(key);
   table_.EndChange(key);
   return absl::OkStatus();
 }
@@ -413,10 +416,10 @@ void Manager::Poll() {
 }
 
 void Manager::PollOnce() {
-  auto scan = Scan();
+  auto scan = ScanModels(options_);
   if (!scan.ok()) {
-    LogWarning(absl::StrCat("model repository not polled reason=\"",
-                            scan.status().message(), "\""));
+    LogWarning(absl::StrCat("model repository not polled reason=",
+                            LogValue(scan.status().message())));
     return;
   }
   {
@@ -424,15 +427,19 @@ void Manager::PollOnce() {
     started_ = true;
   }
   std::map<std::string, absl::Status> unreadable = std::move(scan->unreadable);
+  std::vector<Job> changed;
   for (auto& [name, source] : scan->models) {
     const auto fingerprint = Fingerprint(source);
     if (!fingerprint.ok()) {
       unreadable.emplace(name, fingerprint.status());
-      continue;
+    } else if (*fingerprint != table_.fingerprint(name)) {
+      changed.push_back({name, std::move(source), std::nullopt});
+      table_.Expect(name);
     }
-    if (*fingerprint == table_.fingerprint(name)) continue;
-    LogInfo(absl::StrCat("model changed model=", name));
-    LoadJob({name, std::move(source), std::nullopt}).IgnoreError();  // logged
+  }
+  for (const Job& job : changed) {
+    LogInfo(absl::StrCat("model changed model=", job.name));
+    LoadJob(job).IgnoreError();  // logged
   }
   NoteUnreadable(std::move(unreadable));
   for (const std::string& name : table_.Watched()) {
@@ -444,7 +451,7 @@ void Manager::PollOnce() {
     if (there || !absl::IsNotFound(Find(name).status())) continue;
     if (!table_.BeginChange(name).ok()) continue;
     LogInfo(absl::StrCat("model removed from the repository model=", name));
-    table_.Withdraw(name, /*wait=*/false);
+    table_.Withdraw(name);
     table_.EndChange(name);
   }
 }
@@ -460,7 +467,7 @@ void Manager::NoteUnreadable(std::map<std::string, absl::Status> unreadable) {
       LoadJob({name, status, std::nullopt}).IgnoreError();  // logged
     } else {
       LogWarning(absl::StrCat("model cannot be read, and stays as it is model=",
-                              name, " reason=\"", status.message(), "\""));
+                              name, " reason=", LogValue(status.message())));
     }
   }
   unreadable_ = std::move(unreadable);
@@ -480,7 +487,7 @@ void Manager::EndPolling() {
 
 absl::StatusOr<std::unique_ptr<ModelManager>> ModelManager::Create(
     ModelManagerOptions options, std::vector<DeviceWorker*> workers,
-    Registry& registry, Clock& clock, prometheus::Registry& metrics) {
+    ModelRegistry& registry, Clock& clock, prometheus::Registry& metrics) {
   REPRISE_RETURN_IF_ERROR(CheckManagerOptions(options));
   if (workers.empty()) {
     return absl::InvalidArgumentError("a model manager needs a worker");

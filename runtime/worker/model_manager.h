@@ -42,13 +42,14 @@ class ModelManager {
   // the manager. INVALID_ARGUMENT lists every fault of the options at once.
   static absl::StatusOr<std::unique_ptr<ModelManager>> Create(
       ModelManagerOptions options, std::vector<DeviceWorker*> workers,
-      Registry& registry, Clock& clock, prometheus::Registry& metrics);
+      ModelRegistry& registry, Clock& clock, prometheus::Registry& metrics);
 
   virtual ~ModelManager() = default;
 
   // Loads what the mode asks for, and in poll mode starts to watch. Returns
   // when each of these models is ready or has failed; OK if all are ready, else
-  // the failures, one a line. The server serves in any case.
+  // the failures, one a line, each logged already. The server serves in any
+  // case.
   virtual absl::Status LoadAtStart() = 0;
 
   // Loads or reloads all versions that the model's policy asks for, beside the

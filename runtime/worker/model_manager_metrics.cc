@@ -10,15 +10,15 @@ prometheus::Labels LabelsOf(absl::string_view model, int64_t version) {
 
 }  // namespace
 
-ModelManagerMetrics::ModelManagerMetrics(prometheus::Registry& registry)
+ModelManagerMetrics::ModelManagerMetrics(prometheus::Registry& metrics)
     : ready_(prometheus::BuildGauge()
                  .Name("reprise_model_ready")
                  .Help("Whether a model version is ready (1) or not (0)")
-                 .Register(registry)),
+                 .Register(metrics)),
       load_seconds_(prometheus::BuildGauge()
                         .Name("reprise_model_load_seconds")
                         .Help("Seconds that the last load of a version took")
-                        .Register(registry)) {}
+                        .Register(metrics)) {}
 
 ModelManagerMetrics::~ModelManagerMetrics() {
   absl::MutexLock lock(&mu_);

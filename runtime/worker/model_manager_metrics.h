@@ -20,8 +20,8 @@ namespace reprise {
 // destructor.
 class ModelManagerMetrics {
  public:
-  // `registry` must outlive this.
-  explicit ModelManagerMetrics(prometheus::Registry& registry);
+  // `metrics` must outlive this.
+  explicit ModelManagerMetrics(prometheus::Registry& metrics);
   ~ModelManagerMetrics();
 
   // Version 0, for a model of which no version is known, has the label "".

@@ -16,7 +16,7 @@ ModelHandle ModelReaper::Adopt(std::unique_ptr<const ModelVersion> version,
   const ModelVersion* const raw = version.release();
   return ModelHandle(
       raw, [state = state_, on = std::move(workers)](const ModelVersion* last) {
-        state->Bury({std::unique_ptr<const ModelVersion>(last), on});
+        state->Enqueue({std::unique_ptr<const ModelVersion>(last), on});
       });
 }
 
@@ -38,25 +38,25 @@ void ModelReaper::Stop() {
   thread_.Join();
 }
 
-void ModelReaper::State::Bury(Dead one) {
+void ModelReaper::State::Enqueue(Retired one) {
   absl::MutexLock lock(&mu);
   if (stopped) {  // the workers may be gone: the version dies with `one`
     alive.erase(one.version->uid());
     return;
   }
-  dead.push_back(std::move(one));
+  retired.push_back(std::move(one));
 }
 
 void ModelReaper::Run() {
   State& state = *state_;
   while (true) {
-    Dead next;
+    Retired next;
     {
       absl::MutexLock lock(&state.mu);
       state.mu.Await(absl::Condition(&state, &State::Due));
-      if (state.dead.empty()) return;
-      next = std::move(state.dead.front());
-      state.dead.pop_front();
+      if (state.retired.empty()) return;
+      next = std::move(state.retired.front());
+      state.retired.pop_front();
     }
     const uint64_t uid = next.version->uid();
     for (DeviceWorker* worker : next.workers) worker->Remove(uid);

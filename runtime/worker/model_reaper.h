@@ -45,20 +45,20 @@ class ModelReaper {
   void Stop() ABSL_LOCKS_EXCLUDED(state_->mu);
 
  private:
-  struct Dead {
+  struct Retired {
     std::unique_ptr<const ModelVersion> version;
     std::vector<DeviceWorker*> workers;
   };
   // Shared with the handles, which may outlive the reaper.
   struct State {
     absl::Mutex mu;
-    std::deque<Dead> dead ABSL_GUARDED_BY(mu);
+    std::deque<Retired> retired ABSL_GUARDED_BY(mu);
     std::set<uint64_t> alive ABSL_GUARDED_BY(mu);  // by uid
     bool stopped ABSL_GUARDED_BY(mu) = false;
 
-    void Bury(Dead one) ABSL_LOCKS_EXCLUDED(mu);
+    void Enqueue(Retired one) ABSL_LOCKS_EXCLUDED(mu);
     bool Due() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-      return stopped || !dead.empty();
+      return stopped || !retired.empty();
     }
   };
 

@@ -17,22 +17,12 @@ std::string Where(absl::string_view name, int64_t version) {
   return absl::StrCat("model=", name, " version=", version);
 }
 
-std::string Quoted(absl::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted.push_back('\\');
-    quoted.push_back(c);
-  }
-  return quoted + "\"";
-}
-
-std::string Description(const ModelVersion& model) {
+std::string Description(const ModelVersion& model, absl::string_view prepared) {
   const ModelConfig& config = model.config();
   const Signature& signature = model.signature();
   return absl::StrCat(
       "max_batch_size=", config.proto.max_batch_size(),
-      " ladder=", absl::StrJoin(config.ladder, ","),
-      " instances=", config.instances,
+      prepared.empty() ? "" : " ", prepared, " instances=", config.instances,
       signature.free_symbols.empty()
           ? ""
           : absl::StrCat(" free_dims=",
@@ -41,7 +31,7 @@ std::string Description(const ModelVersion& model) {
 
 }  // namespace
 
-ModelTable::ModelTable(Registry& registry, prometheus::Registry& metrics)
+ModelTable::ModelTable(ModelRegistry& registry, prometheus::Registry& metrics)
     : registry_(registry),
       metrics_(metrics),
       reaper_([this](const ModelVersion& version) { Gone(version); }) {}
@@ -95,7 +85,6 @@ absl::Status ModelTable::Settle(const std::string& name,
   }
   const bool keep_old = !before.empty() && !failures.empty();
   for (LoadOutcome& outcome : outcomes) {
-    metrics_.SetLoadTime(name, outcome.version, outcome.time);
     if (!outcome.handle.ok()) {
       Refuse(name, outcome.version, outcome.handle.status().message());
     } else if (keep_old) {
@@ -104,6 +93,7 @@ absl::Status ModelTable::Settle(const std::string& name,
                           "load: ",
                           failures[0]));
     } else {
+      metrics_.SetLoadTime(name, outcome.version, outcome.time);
       Publish(name, outcome);
     }
   }
@@ -133,7 +123,7 @@ void ModelTable::Publish(const std::string& name, LoadOutcome& outcome) {
   LogInfo(absl::StrCat(reloaded ? "model reloaded " : "model ready ",
                        Where(name, outcome.version),
                        " seconds=", absl::ToDoubleSeconds(outcome.time), " ",
-                       Description(*handle)));
+                       Description(*handle, outcome.prepared)));
   metrics_.SetReady(name, outcome.version, true);
   registry_.Publish(std::move(handle));
 }
@@ -147,7 +137,7 @@ void ModelTable::Refuse(const std::string& name, int64_t version,
   }
   LogError(absl::StrCat(serving ? "model not reloaded, the old version serves "
                                 : "model failed to load ",
-                        Where(name, version), " reason=", Quoted(why)));
+                        Where(name, version), " reason=", LogValue(why)));
   if (serving) return;
   registry_.SetState(name, version, VersionState::kUnavailable, why);
   metrics_.SetReady(name, version, false);
@@ -157,7 +147,7 @@ void ModelTable::Failed(const std::string& name, const absl::Status& why) {
   const bool serving = !Serving(name).empty();
   LogError(absl::StrCat(serving ? "model not reloaded, the old versions serve "
                                 : "model failed to load ",
-                        Where(name, 0), " reason=", Quoted(why.message())));
+                        Where(name, 0), " reason=", LogValue(why.message())));
   if (serving) return;
   registry_.Remove(name, 0);
   registry_.SetState(name, 0, VersionState::kUnavailable, why.message());
@@ -165,8 +155,19 @@ void ModelTable::Failed(const std::string& name, const absl::Status& why) {
   metrics_.SetReady(name, 0, false);
 }
 
-void ModelTable::Withdraw(const std::string& name, bool wait) {
-  const std::map<int64_t, uint64_t> serving = Serving(name);
+void ModelTable::Withdraw(const std::string& name) {
+  if (WithdrawServed(name).empty()) ForgetFailures(name);
+}
+
+void ModelTable::WithdrawAndWait(const std::string& name) {
+  const std::map<int64_t, uint64_t> served = WithdrawServed(name);
+  for (const auto& [unused, uid] : served) reaper_.AwaitGone(uid);
+  if (served.empty()) ForgetFailures(name);
+}
+
+std::map<int64_t, uint64_t> ModelTable::WithdrawServed(
+    const std::string& name) {
+  std::map<int64_t, uint64_t> serving = Serving(name);
   {
     absl::MutexLock lock(&mu_);
     models_[name].required = false;
@@ -175,17 +176,16 @@ void ModelTable::Withdraw(const std::string& name, bool wait) {
   for (const auto& [version, uid] : serving) {
     WithdrawVersion(name, version, uid);
   }
-  if (wait) {
-    for (const auto& [unused, uid] : serving) reaper_.AwaitGone(uid);
-  }
-  if (serving.empty()) {
-    // Versions that were unloaded before stay in the index; failures do not.
-    for (const IndexEntry& entry : registry_.Index()) {
-      if (entry.name == name && entry.reason != kUnloaded) {
-        registry_.Remove(name, 0);
-        metrics_.Remove(name);
-        break;
-      }
+  return serving;
+}
+
+// Versions that were unloaded before stay in the index; failures do not.
+void ModelTable::ForgetFailures(const std::string& name) {
+  for (const IndexEntry& entry : registry_.Index()) {
+    if (entry.name == name && entry.reason != kUnloaded) {
+      registry_.Remove(name, 0);
+      metrics_.Remove(name);
+      break;
     }
   }
 }
@@ -215,8 +215,11 @@ void ModelTable::Gone(const ModelVersion& version) {
 }
 
 void ModelTable::Require(const std::string& name) {
-  absl::MutexLock lock(&mu_);
-  models_[name].required = true;
+  {
+    absl::MutexLock lock(&mu_);
+    models_[name].required = true;
+  }
+  Expect(name);
 }
 
 bool ModelTable::AllRequiredLoaded() const {

@@ -25,6 +25,7 @@ struct LoadOutcome {
   int64_t version = 0;
   absl::StatusOr<ModelHandle> handle = absl::UnknownError("not loaded");
   absl::Duration time;
+  std::string prepared = {};  // as LoadedVersion has it
 };
 
 // The only writer of the registry: every change of state is published, counted
@@ -36,12 +37,16 @@ struct LoadOutcome {
 class ModelTable {
  public:
   // Both must outlive the table.
-  ModelTable(Registry& registry, prometheus::Registry& metrics);
+  ModelTable(ModelRegistry& registry, prometheus::Registry& metrics);
   ~ModelTable() { Stop(); }
 
   // Waits for its turn. UNAVAILABLE after Close: then no EndChange is due.
   absl::Status BeginChange(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   void EndChange(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // A load is due, and may have to wait for others: the model is known from now
+  // on.
+  void Expect(const std::string& name) { registry_.Expect(name); }
 
   // A version that is not served yet is LOADING from now on; one that is stays
   // READY.
@@ -62,12 +67,13 @@ class ModelTable {
   void Failed(const std::string& name, const absl::Status& why)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Withdraws every version. With `wait`, returns when all have drained and
-  // left their workers. What never loaded is forgotten.
-  void Withdraw(const std::string& name, bool wait) ABSL_LOCKS_EXCLUDED(mu_);
+  // Withdraws every version. What never loaded is forgotten.
+  void Withdraw(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
+  // And returns when all have drained and left their workers.
+  void WithdrawAndWait(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Readiness. A required model counts until it has loaded once, or has been
-  // withdrawn.
+  // Readiness. A required model is expected, and counts until it has loaded
+  // once or has been withdrawn.
   void Require(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   bool AllRequiredLoaded() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -101,13 +107,17 @@ class ModelTable {
       ABSL_LOCKS_EXCLUDED(mu_);
   void Refuse(const std::string& name, int64_t version, absl::string_view why)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns what was served until now.
+  std::map<int64_t, uint64_t> WithdrawServed(const std::string& name)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  void ForgetFailures(const std::string& name);
   void WithdrawVersion(const std::string& name, int64_t version, uint64_t uid)
       ABSL_LOCKS_EXCLUDED(mu_);
   void Gone(const ModelVersion& version) ABSL_LOCKS_EXCLUDED(mu_);
   std::map<int64_t, uint64_t> Serving(const std::string& name) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  Registry& registry_;
+  ModelRegistry& registry_;
   ModelManagerMetrics metrics_;
 
   mutable absl::Mutex mu_;

@@ -20,7 +20,7 @@ constexpr double kGatherWeight = 0.2;  // of the newest time
 constexpr int kStuckFactor = 20;
 
 // Slots that must be free for replies to hold theirs while they are sent.
-constexpr size_t kPlentiful = 2;
+constexpr size_t kFreeToHold = 2;
 
 // Wait's answer to a run that goes on.
 bool StillRuns(const absl::Status& status) {
@@ -33,11 +33,12 @@ bool StillRuns(const absl::Status& status) {
 BatchRun* WorkerImpl::TakeBatch(SlotLease slot, absl::Time now) {
   BatchRun* run = nullptr;
   if (slot) {
-    Variant& variant = *viewed_[static_cast<size_t>(decision_.queue)];
+    Variant& variant = *step_.viewed[static_cast<size_t>(step_.decision.queue)];
     run = NewRun();
-    run->Begin(variant, *variant.lanes[static_cast<size_t>(decision_.lane)],
-               std::move(slot), decision_.lane);
-    run->reason = decision_.reason;
+    run->Begin(variant,
+               *variant.lanes[static_cast<size_t>(step_.decision.lane)],
+               std::move(slot), step_.decision.lane);
+    run->reason = step_.decision.reason;
     run->picked = now;
     variant.last_run = now;
     ++variant.runs;
@@ -49,10 +50,10 @@ BatchRun* WorkerImpl::TakeBatch(SlotLease slot, absl::Time now) {
     metrics_.slots_in_flight->Set(++slots_out_);
   }
   size_t drop = 0;
-  for (int queue = 0; queue < static_cast<int>(viewed_.size()); ++queue) {
-    const bool chosen = run != nullptr && queue == decision_.queue;
-    const bool dropped =
-        drop < decision_.drops.size() && decision_.drops[drop].queue == queue;
+  for (int queue = 0; queue < static_cast<int>(step_.viewed.size()); ++queue) {
+    const bool chosen = run != nullptr && queue == step_.decision.queue;
+    const bool dropped = drop < step_.decision.drops.size() &&
+                         step_.decision.drops[drop].queue == queue;
     if (chosen || dropped) TakeFrom(queue, drop, chosen ? run : nullptr);
   }
   return run;
@@ -61,41 +62,41 @@ BatchRun* WorkerImpl::TakeBatch(SlotLease slot, absl::Time now) {
 // The drops of one queue, from `drop` on, and the requests of `run`: both
 // ascend, and are taken out in one pass.
 void WorkerImpl::TakeFrom(int queue, size_t& drop, BatchRun* run) {
-  Variant& variant = *viewed_[static_cast<size_t>(queue)];
+  Variant& variant = *step_.viewed[static_cast<size_t>(queue)];
   Served& served = variant.served;
-  indices_.clear();
-  for (; drop < decision_.drops.size() && decision_.drops[drop].queue == queue;
+  step_.indices.clear();
+  for (; drop < step_.decision.drops.size() &&
+         step_.decision.drops[drop].queue == queue;
        ++drop) {
-    indices_.push_back(decision_.drops[drop].task);
+    step_.indices.push_back(step_.decision.drops[drop].task);
   }
-  const size_t drops = indices_.size();
+  const size_t drops = step_.indices.size();
   if (run != nullptr) {
-    indices_.insert(indices_.end(), decision_.tasks.begin(),
-                    decision_.tasks.end());
-    std::inplace_merge(indices_.begin(),
-                       indices_.begin() + static_cast<ptrdiff_t>(drops),
-                       indices_.end());
+    step_.indices.insert(step_.indices.end(), step_.decision.tasks.begin(),
+                         step_.decision.tasks.end());
+    // Unlike a merge, which would be shorter, it allocates nothing.
+    if (drops > 0) std::sort(step_.indices.begin(), step_.indices.end());
   }
-  taken_.clear();
-  variant.queue.Take(indices_, taken_);
-  size_t next = 0;  // of decision_.tasks
-  for (size_t i = 0; i < taken_.size(); ++i) {
-    if (run != nullptr && next < decision_.tasks.size() &&
-        decision_.tasks[next] == indices_[i]) {
+  step_.taken.clear();
+  variant.queue.Take(step_.indices, step_.taken);
+  size_t next = 0;  // of step_.decision.tasks
+  for (size_t i = 0; i < step_.taken.size(); ++i) {
+    if (run != nullptr && next < step_.decision.tasks.size() &&
+        step_.decision.tasks[next] == step_.indices[i]) {
       ++next;
-      run->Join(taken_[i]);
+      run->Join(step_.taken[i]);
       continue;
     }
-    served.bounds.Leave(*taken_[i].task);
-    End(taken_[i],
+    served.bounds.Leave(*step_.taken[i].task);
+    End(step_.taken[i],
         Annotate(absl::DeadlineExceededError(
                      "the request cannot be answered within its deadline"),
                  served.text),
-        ended_);
+        step_.ended);
   }
   if (drops == 0) return;
   ShowQueue(served);
-  room_ = room_ || room_wanted_;
+  step_.room = step_.room || variants_.room_wanted();
 }
 
 BatchRun* WorkerImpl::NewRun() {
@@ -126,21 +127,22 @@ void WorkerImpl::GatherRun(BatchRun& run) {
       Tidy(now);
       Settle(run, now);  // no request's bytes are being read just now
     }
-    answered_ += Answer(ended_);
+    step_.answered += Answer(step_.ended);
   }
   run.gathered = clock_.Now();
   if (bytes >= kTimedGather) {
     const double ns_per_byte =
         absl::ToDoubleNanoseconds(run.gathered - run.picked) /
         static_cast<double>(bytes);
-    gather_ns_per_byte_ += kGatherWeight * (ns_per_byte - gather_ns_per_byte_);
+    step_.gather_ns_per_byte +=
+        kGatherWeight * (ns_per_byte - step_.gather_ns_per_byte);
   }
 }
 
 // Takes a batch as far as it can go now: gathered, and submitted if its lane is
 // free or nearly so; else it waits there until StagedDue.
 void WorkerImpl::Execute(BatchRun& run) {
-  if (run.state == RunState::kGathering) GatherRun(run);
+  if (run.state == BatchState::kGathering) GatherRun(run);
   bool submit = false;
   bool lost = false;
   {
@@ -153,15 +155,15 @@ void WorkerImpl::Execute(BatchRun& run) {
     if (submit) {
       MarkSubmitted(run, now);
     } else if (!lost) {
-      run.state = RunState::kStaged;
+      run.state = BatchState::kStaged;
       lanes_[static_cast<size_t>(run.lane)].staged = &run;
     }
   }
-  answered_ += Answer(ended_);
+  step_.answered += Answer(step_.ended);
   if (lost) Finish(run);
   if (!submit) return;
   run.PadHoles();
-  in_flight_.push_back(&run);
+  step_.in_flight.push_back(&run);
   const absl::Status submitted = run.executable->Submit(*run.slot, run.rows);
   if (!submitted.ok()) Complete(run, submitted);
 }
@@ -184,7 +186,7 @@ void WorkerImpl::Settle(BatchRun& run, absl::Time now) {
     if (leaves.ok()) continue;
     member.live = false;
     served.bounds.Leave(*member.waiting.task);
-    End(member.waiting, std::move(leaves), ended_);
+    End(member.waiting, std::move(leaves), step_.ended);
   }
 }
 
@@ -195,7 +197,7 @@ void WorkerImpl::MarkSubmitted(BatchRun& run, absl::Time now) {
   }
   ShowQueue(variant.served);
   run.NoteHoles();
-  run.state = RunState::kSubmitted;
+  run.state = BatchState::kSubmitted;
   run.rows = run.live_rows();
   run.rung = std::max(0, RungFor(variant.ladder, run.rows));
   run.submitted = now;
@@ -226,14 +228,14 @@ void WorkerImpl::ArmWatchdog() {
 
 // Whatever the device has finished by now.
 void WorkerImpl::FinishRuns() {
-  for (size_t i = 0; i < in_flight_.size();) {
-    BatchRun& run = *in_flight_[i];
+  for (size_t i = 0; i < step_.in_flight.size();) {
+    BatchRun& run = *step_.in_flight[i];
     const absl::StatusOr<RunTimes> result =
         run.executable->Wait(*run.slot, absl::InfinitePast());
     if (StillRuns(result.status())) {
       ++i;
     } else {
-      Complete(run, result);  // takes it out of in_flight_
+      Complete(run, result);  // takes it out of step_.in_flight
     }
   }
 }
@@ -248,7 +250,7 @@ void WorkerImpl::Complete(BatchRun& run,
                           const absl::StatusOr<RunTimes>& result) {
   run.result = result.status();
   run.computed = clock_.Now();
-  std::erase(in_flight_, &run);
+  std::erase(step_.in_flight, &run);
   Variant& variant = *run.variant;
   Rung predicted;
   {
@@ -256,7 +258,8 @@ void WorkerImpl::Complete(BatchRun& run,
     predicted = variant.ladder[static_cast<size_t>(run.rung)];
     if (result.ok()) variant.SetLadder(run.executable->ladder());
     LeaveLane(run, run.computed);
-    run.alone = run.members.size() == 1 && accepted_ - answered_ == 1;
+    run.may_block_briefly =
+        run.members.size() == 1 && accepted_ - step_.answered == 1;
     int64_t cost = 0;
     for (const BatchRun::Member& member : run.members) {
       if (member.live) cost += absl::ToInt64Nanoseconds(member.waiting.cost);
@@ -278,17 +281,19 @@ void WorkerImpl::LeaveLane(BatchRun& run, absl::Time now) {
   ArmWatchdog();
 }
 
-void WorkerImpl::Observe(const BatchRun& run, const Rung& predicted,
+void WorkerImpl::Observe(BatchRun& run, const Rung& predicted,
                          const RunTimes& times) {
   Variant& variant = *run.variant;
   ModelMetrics& model = variant.served.metrics;
   int rows = 0;
   for (const BatchRun::Member& member : run.members) {
-    if (!member.live) continue;
+    if (!member.live || member.waiting.task->warmup) continue;
     rows += member.waiting.rows;
     model.queue_seconds.Observe(
         absl::ToDoubleSeconds(run.picked - member.waiting.enqueued));
   }
+  if (rows == 0) return;  // warm-up is no traffic
+  run.counted_rows = rows;
   model.queue_seconds.Flush();
   model.ObserveRun(rows, predicted, times);
   model.dispatched[static_cast<size_t>(run.reason)]->Increment();
@@ -311,9 +316,9 @@ void WorkerImpl::Finish(BatchRun& run) {
   std::vector<BatchRun*> due;  // once the last is delivered, `served` may go
   {
     absl::MutexLock lock(&mu_);
-    run.state = RunState::kDone;
+    run.state = BatchState::kDone;
     while (!served.order.empty() &&
-           served.order.front()->state == RunState::kDone) {
+           served.order.front()->state == BatchState::kDone) {
       due.push_back(served.order.front());
       served.order.pop_front();
     }
@@ -323,13 +328,13 @@ void WorkerImpl::Finish(BatchRun& run) {
 
 void WorkerImpl::Deliver(BatchRun& run) {
   {
-    SlotLease probes[kPlentiful];
+    SlotLease probes[kFreeToHold];
     size_t free = 0;
-    while (free < kPlentiful &&
+    while (free < kFreeToHold &&
            (probes[free] = run.executable->AcquireSlot())) {
       ++free;
     }
-    run.slots_plentiful = free == kPlentiful;
+    run.may_hold = free == kFreeToHold;
   }
   const absl::Status status = Annotate(run.result, run.variant->served.text);
   for (const BatchRun::Member& member : run.members) {
@@ -344,8 +349,9 @@ void WorkerImpl::Deliver(BatchRun& run) {
                     .picked = run.picked,
                     .gathered = run.gathered,
                     .computed = run.computed};
-    result.at_leisure = run.alone;
-    ++answered_;
+    result.batch_rows = run.counted_rows;
+    result.may_block_briefly = run.may_block_briefly;
+    ++step_.answered;
     member.waiting.task->Complete(std::move(result));
   }
   run.Unref();
@@ -361,28 +367,16 @@ void WorkerImpl::Recycle(BatchRun& run) {
     Variant& variant = *run.variant;
     const int left = --variant.runs;
     --variant.served.runs;
-    run.state = RunState::kDone;
+    run.state = BatchState::kDone;
     free_runs_.push_back(&run);
-    room = room_wanted_ && left == 0;
+    room = variants_.room_wanted() && left == 0;
     LeaveRetired(run);
-    if (slot_wanted_ || variant.served.removing || !doomed_.empty()) {
+    if (slot_wanted_ || variant.served.removing || !to_destroy_.empty()) {
       wake = Notify();
     }
   }
   WakeDevice(wake);
-  if (room) RequestBuilds();
-}
-
-// The last batch that ran on executables that were replaced takes them along.
-void WorkerImpl::LeaveRetired(const BatchRun& run) {
-  Variant& variant = *run.variant;
-  const bool retired =
-      std::any_of(variant.retired.begin(), variant.retired.end(),
-                  [&](const std::unique_ptr<Executable>& one) {
-                    return one.get() == run.executable;
-                  });
-  if (!retired || --variant.retired_runs > 0) return;
-  Doom({.lanes = std::exchange(variant.retired, {}), .metrics = nullptr});
+  if (room) builder_.Request();
 }
 
 }  // namespace reprise

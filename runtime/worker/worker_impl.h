@@ -1,4 +1,4 @@
-// The device worker's inside: state, loop, batches, variants made on demand.
+// The device worker's inside: its state, its loop, and its batches.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,25 @@
 #include "runtime/batch/admission.h"
 #include "runtime/batch/policy.h"
 #include "runtime/worker/batch_run.h"
+#include "runtime/worker/destroy_list.h"
 #include "runtime/worker/device_worker.h"
 #include "runtime/worker/served.h"
+#include "runtime/worker/variant_builder.h"
+#include "runtime/worker/variant_table.h"
 #include "runtime/worker/worker_metrics.h"
 
 namespace reprise {
 
-// Threads: the public methods from any; `Serve` is the worker's thread and
-// `Build` the loader's. One mutex guards all; no task is completed, no batch
-// gathered, and no device called for work with it held.
-class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
+// Threads: the public methods from any; `Serve` is the worker's thread,
+// `NextBuild` and `Built` come on the builder's. One mutex guards what they
+// share; no task is completed, no batch gathered, and no device called for work
+// with it held. The builder's own is never taken with it held.
+class WorkerImpl final : public DeviceWorker,
+                         private BatchRun::Owner,
+                         private VariantBuilder::Owner {
  public:
   WorkerImpl(const WorkerOptions& options, Clock& clock,
-             prometheus::Registry& registry);
+             prometheus::Registry& metrics);
   ~WorkerImpl() override;
 
   // Starts the threads; returns when the device is made, or as `factory` fails.
@@ -62,39 +68,45 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   };
   using EndedTasks = std::vector<Ended>;
 
-  // What is to be destroyed on the worker's thread, without the lock.
-  struct Doomed {
-    Prepared prepared;
-    std::unique_ptr<Served> served;
-  };
-
-  // What the loader prepares of a variant.
-  struct BuildPlan {
-    std::vector<int> sizes;  // rungs
-    int lanes = 1;
-    bool partial = false;  // the rest of the ladder follows
-  };
-
   // What is to be done once the lock is released.
   struct Effects {
-    bool wake = false;   // the device
-    bool build = false;  // the loader
-    bool lent = false;   // the worker's steps, to the caller
+    bool wake = false;        // the device is woken
+    bool build = false;       // the builder is asked
+    bool run_inline = false;  // the caller takes the worker's steps
+  };
+
+  // Touched only by whoever takes the worker's steps, with or without the lock:
+  // its thread, or the one that runs a task inline. `running_inline_` hands it
+  // over, under the lock, while the other of the two stands still.
+  struct StepState {
+    EndedTasks ended;
+    int64_t answered = 0;              // not yet taken off accepted_
+    bool room = false;                 // for the builder, perhaps
+    std::vector<BatchRun*> in_flight;  // of all lanes, as submitted
+    std::vector<Waiting> taken;
+    std::vector<int> indices;
+    std::vector<QueueView> views;
+    std::vector<Variant*> viewed;
+    std::vector<LaneView> lane_views;
+    Decision decision;
+    absl::Time next_expiry;           // of what waited at the last decision
+    double gather_ns_per_byte = 0.1;  // as measured
   };
 
   // device_worker.cc: the way in, and out without running.
   absl::Status Accept(uint64_t uid, InferTask& task, Effects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status Admitted(Variant& variant, const InferTask& task, absl::Time now)
+  absl::Status Admitted(Variant& variant, InferTask& task, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  AdmissionView ViewForAdmission(Variant& variant, absl::Time now)
+  AdmissionView ViewForAdmission(Variant& variant, int64_t rows_ahead,
+                                 absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool Interesting(Variant& variant, const InferTask& task, absl::Time now)
+  bool MustWakeFor(Variant& variant, const InferTask& task, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The worker shall look again. True if it waits for the device: then call
   // device_->Wake() once the lock is released.
   bool Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool MayLend(Variant& variant, const InferTask& task, absl::Time now)
+  bool MayRunInline(Variant& variant, const InferTask& task, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Withdraw(Served& served, const absl::Status& status, EndedTasks& ended)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -114,15 +126,13 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   // worker_loop.cc: the worker's thread.
   void Serve(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
   bool Step() ABSL_LOCKS_EXCLUDED(mu_);
-  void LentStep() ABSL_LOCKS_EXCLUDED(mu_);
+  void RunInline() ABSL_LOCKS_EXCLUDED(mu_);
   bool NothingLeft(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool NotLent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !lent_; }
+  bool NotRunningInline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return !running_inline_;
+  }
   void Tidy(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void TakeOver(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool OnDevice(const Variant& variant) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void CollectDoomed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void DestroyDoomed() ABSL_LOCKS_EXCLUDED(mu_);
+  void CollectRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ShowLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static void ShowInOrder(const Variant& variant, QueueView& view);
   static void ShowFitting(const Variant& variant, QueueView& view);
@@ -156,41 +166,26 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
       ABSL_LOCKS_EXCLUDED(mu_);
   void LeaveLane(BatchRun& run, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  static void Observe(const BatchRun& run, const Rung& predicted,
+  static void Observe(BatchRun& run, const Rung& predicted,
                       const RunTimes& times);
   // In order, with preserve_ordering; at once otherwise.
   void Finish(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Deliver(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Recycle(BatchRun& run) override ABSL_LOCKS_EXCLUDED(mu_);
-  void LeaveRetired(const BatchRun& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeDevice(bool wanted);
 
-  // variant_builder.cc: variants made on demand, on the loader's thread.
-  absl::StatusOr<Variant*> VariantFor(Served& served, const InferTask& task)
+  // worker_variants.cc: variants made on demand, and what they replace.
+  VariantBuilder::Job NextBuild() override ABSL_LOCKS_EXCLUDED(mu_);
+  void Built(const VariantBuilder::Job& job, const absl::Status& status,
+             Prepared made) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool NothingToDestroy() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return to_destroy_.idle();
+  }
+  bool OnDevice(const Variant& variant) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Build() ABSL_LOCKS_EXCLUDED(mu_, build_mu_);
-  void RequestBuilds() ABSL_LOCKS_EXCLUDED(build_mu_);
-  bool BuildsEnd() ABSL_LOCKS_EXCLUDED(build_mu_);
-  Variant* NextToBuild() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool MakeRoom(const Variant& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Strip(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Doom(Prepared prepared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool NothingDoomed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  BuildPlan PlanBuild(const Variant& variant) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void BuildOne(Variant& variant) ABSL_LOCKS_EXCLUDED(mu_);
-  absl::Status Prepare(const Variant& variant, const BuildPlan& plan,
-                       Prepared& made);
-  void Publish(Variant& variant, const BuildPlan& plan, Prepared made)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // What a request of `rows` is refused with that has no rung and gets none.
-  absl::Status WantRungs(Variant& variant, int rows, Effects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Refuse(Variant& variant, const absl::Status& status, EndedTasks& ended)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void RefuseRest(Variant& variant, const absl::Status& status,
-                  EndedTasks& ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Erase(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeOver(Variant& variant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LeaveRetired(const BatchRun& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DestroyCollected() ABSL_LOCKS_EXCLUDED(mu_);
   // After models or variants have come or gone; never while serving.
   void ShowMemory() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -213,8 +208,8 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   int64_t accepted_ ABSL_GUARDED_BY(mu_) = 0;  // and not answered
   absl::flat_hash_map<uint64_t, std::unique_ptr<Served>> models_
       ABSL_GUARDED_BY(mu_);
-  std::vector<uint64_t> leaving_ ABSL_GUARDED_BY(mu_);   // to be destroyed
-  std::vector<Variant*> variants_ ABSL_GUARDED_BY(mu_);  // of all models
+  std::vector<uint64_t> leaving_ ABSL_GUARDED_BY(mu_);  // to be destroyed
+  VariantTable variants_ ABSL_GUARDED_BY(mu_);
   std::vector<Lane> lanes_ ABSL_GUARDED_BY(mu_);
   // The batch in the worker's hands: being gathered, or staged and on its way
   // to the device.
@@ -223,14 +218,12 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   std::vector<BatchRun*> free_runs_ ABSL_GUARDED_BY(mu_);
   int slots_out_ ABSL_GUARDED_BY(mu_) = 0;
   bool slot_wanted_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<Doomed> doomed_ ABSL_GUARDED_BY(mu_);
-  bool destroying_ ABSL_GUARDED_BY(mu_) = false;
-  bool room_wanted_ ABSL_GUARDED_BY(mu_) = false;  // by the loader
+  DestroyList to_destroy_ ABSL_GUARDED_BY(mu_);
   absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
 
   // Who takes the worker's steps: its thread, or, while that is parked, one
-  // that has offered a request.
-  bool lent_ ABSL_GUARDED_BY(mu_) = false;
+  // that has offered a request and runs it inline.
+  bool running_inline_ ABSL_GUARDED_BY(mu_) = false;
   absl::Time rests_since_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 
   // How the worker waits, if it does.
@@ -240,25 +233,9 @@ class WorkerImpl final : public DeviceWorker, private BatchRun::Owner {
   absl::Time wait_until_ ABSL_GUARDED_BY(mu_);
   absl::Time decide_after_ ABSL_GUARDED_BY(mu_);  // when a lane takes a batch
 
-  // Of whoever takes the worker's steps.
-  EndedTasks ended_;
-  int64_t answered_ = 0;              // not yet taken off accepted_
-  bool room_ = false;                 // for the loader, perhaps
-  std::vector<BatchRun*> in_flight_;  // of all lanes, as submitted
-  std::vector<Waiting> taken_;
-  std::vector<int> indices_;
-  std::vector<QueueView> views_;
-  std::vector<Variant*> viewed_;
-  std::vector<LaneView> lane_views_;
-  Decision decision_;
-  absl::Time next_expiry_;           // of what waited at the last decision
-  double gather_ns_per_byte_ = 0.1;  // as measured
+  StepState step_;
 
-  absl::Mutex build_mu_;
-  bool build_wanted_ ABSL_GUARDED_BY(build_mu_) = false;
-  bool build_quit_ ABSL_GUARDED_BY(build_mu_) = false;
-
-  Thread builder_;
+  VariantBuilder builder_;
   Thread thread_;
 };
 

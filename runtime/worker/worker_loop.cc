@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "runtime/base/status.h"
@@ -60,89 +61,64 @@ bool WorkerImpl::Step() {
   {
     absl::MutexLock lock(&mu_);
     parked_ = in_device_ = wake_ = false;
-    accepted_ -= std::exchange(answered_, 0);
+    accepted_ -= std::exchange(step_.answered, 0);
     const absl::Time now = clock_.Now();
     Tidy(now);
-    CollectDoomed();
+    CollectRemoved();
     UpdateLoads(now);
     next = StagedDue(now);
     if (next == nullptr) next = DecideNext(now);
-    room = std::exchange(room_, false);
-    if (next == nullptr && ended_.empty() && doomed_.empty() && !room) {
+    room = std::exchange(step_.room, false);
+    if (next == nullptr && step_.ended.empty() && to_destroy_.empty() &&
+        !room) {
       if (quit_ && models_.empty()) return false;
       awaited = Park(now, until);
       if (awaited == nullptr) return true;
     }
   }
-  answered_ += Answer(ended_);
-  DestroyDoomed();
-  if (room) RequestBuilds();
+  step_.answered += Answer(step_.ended);
+  DestroyCollected();
+  if (room) builder_.Request();
   if (next != nullptr) Execute(*next);
   if (awaited != nullptr) AwaitRun(*awaited, until);
   return true;
 }
 
 void WorkerImpl::Tidy(absl::Time now) {
-  next_expiry_ = absl::InfiniteFuture();
-  for (Variant* variant : variants_) {
+  step_.next_expiry = absl::InfiniteFuture();
+  for (Variant* variant : variants_.all()) {
     if (!variant->next.lanes.empty() && !OnDevice(*variant)) {
       TakeOver(*variant);
     }
     BatchQueue& queue = variant->queue;
     if (queue.empty()) continue;
     if (queue.next_event() <= now) {
-      taken_.clear();
-      queue.Tidy(now, taken_);
+      step_.taken.clear();
+      queue.Tidy(now, step_.taken);
       Served& served = variant->served;
-      for (const Waiting& expired : taken_) {
+      for (const Waiting& expired : step_.taken) {
         End(expired,
             Annotate(ExpiredStatus(expired, served.bounds, now), served.text),
-            ended_);
+            step_.ended);
       }
       ShowQueue(served);
-      room_ = room_ || room_wanted_;  // its variant may be idle now
+      step_.room =
+          step_.room || variants_.room_wanted();  // its variant may be idle now
     }
-    next_expiry_ = std::min(next_expiry_, queue.next_event());
+    step_.next_expiry = std::min(step_.next_expiry, queue.next_event());
   }
   for (const Lane& lane : lanes_) {
     if (lane.staged == nullptr) continue;
     Settle(*lane.staged, now);
     for (const BatchRun::Member& member : lane.staged->members) {
       if (!member.live) continue;
-      next_expiry_ = std::min(next_expiry_, member.waiting.expiry);
+      step_.next_expiry = std::min(step_.next_expiry, member.waiting.expiry);
     }
   }
 }
 
-bool WorkerImpl::OnDevice(const Variant& variant) const {
-  const auto of = [&](const BatchRun* run) {
-    return run != nullptr && run->variant == &variant;
-  };
-  return of(gathering_) ||
-         std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
-           return of(lane.staged) ||
-                  std::any_of(lane.running.begin(), lane.running.end(), of);
-         });
-}
-
-// The whole ladder of a variant of which one rung was prepared. Its batches
-// know their rung by its number: none of them may be on the device.
-void WorkerImpl::TakeOver(Variant& variant) {
-  Prepared old{.lanes = std::move(variant.lanes),
-               .metrics = std::move(variant.metrics)};
-  if (variant.runs > 0) {  // they are still being answered
-    variant.retired = std::exchange(old.lanes, {});
-    variant.retired_runs = variant.runs;
-  }
-  Doom(std::move(old));
-  variant.lanes = std::move(variant.next.lanes);
-  variant.metrics = std::move(variant.next.metrics);
-  variant.next = {};
-  variant.SetLadder(variant.lanes.front()->ladder());
-}
-
 // Models that are leaving and for which nothing runs any more.
-void WorkerImpl::CollectDoomed() {
+void WorkerImpl::CollectRemoved() {
   for (size_t i = 0; i < leaving_.size();) {
     const auto it = models_.find(leaving_[i]);
     Served& served = *it->second;
@@ -150,32 +126,10 @@ void WorkerImpl::CollectDoomed() {
       ++i;
       continue;
     }
-    std::erase_if(variants_, [&](const Variant* variant) {
-      return &variant->served == &served;
-    });
-    doomed_.push_back({.prepared = {}, .served = std::move(it->second)});
+    variants_.RemoveAll(served);
+    to_destroy_.Add(std::move(it->second));
     models_.erase(it);
     leaving_.erase(leaving_.begin() + static_cast<ptrdiff_t>(i));
-  }
-}
-
-void WorkerImpl::DestroyDoomed() {
-  std::vector<Doomed> doomed;
-  {
-    absl::MutexLock lock(&mu_);
-    if (doomed_.empty()) return;
-    doomed.swap(doomed_);
-    destroying_ = true;
-  }
-  std::vector<bool*> removed;
-  for (const Doomed& one : doomed) {
-    if (one.served != nullptr) removed.push_back(one.served->removed);
-  }
-  doomed.clear();
-  absl::MutexLock lock(&mu_);
-  destroying_ = false;
-  for (bool* flag : removed) {
-    if (flag != nullptr) *flag = true;
   }
 }
 
@@ -215,7 +169,7 @@ QueueView WorkerImpl::ViewOf(Variant& variant, absl::Time now) {
   view.batching = batch.dynamic_batching;
   view.keep_order = batch.preserve_ordering;
   view.lead = kHandOver + absl::Nanoseconds(static_cast<double>(queue.bytes()) *
-                                            gather_ns_per_byte_);
+                                            step_.gather_ns_per_byte);
   view.lanes = static_cast<int>(variant.lanes.size());
   if (view.keep_order) ShowInOrder(variant, view);
   if (!variant.HasRoom(variant.served.max_rows)) ShowFitting(variant, view);
@@ -250,41 +204,44 @@ void WorkerImpl::ShowFitting(const Variant& variant, QueueView& view) {
 }
 
 void WorkerImpl::ShowLanes() {
-  lane_views_.clear();
+  step_.lane_views.clear();
   for (const Lane& lane : lanes_) {
-    lane_views_.push_back({.free_at = lane.free_at,
-                           .submitted = static_cast<int>(lane.running.size()),
-                           .staged = lane.staged != nullptr});
+    step_.lane_views.push_back(
+        {.free_at = lane.free_at,
+         .submitted = static_cast<int>(lane.running.size()),
+         .staged = lane.staged != nullptr});
   }
 }
 
 BatchRun* WorkerImpl::DecideNext(absl::Time now) {
-  views_.clear();
-  viewed_.clear();
+  step_.views.clear();
+  step_.viewed.clear();
   slot_wanted_ = false;
-  decision_.ask_again = absl::InfiniteFuture();
-  for (Variant* variant : variants_) {
+  step_.decision.ask_again = absl::InfiniteFuture();
+  for (Variant* variant : variants_.all()) {
     if (variant->queue.empty() || !variant->ready()) continue;
     if (!variant->next.lanes.empty()) continue;  // until it is taken over
-    views_.push_back(ViewOf(*variant, now));
-    viewed_.push_back(variant);
+    step_.views.push_back(ViewOf(*variant, now));
+    step_.viewed.push_back(variant);
   }
-  if (views_.empty()) return nullptr;
+  if (step_.views.empty()) return nullptr;
   ShowLanes();
-  Decide({.queues = views_, .lanes = lane_views_, .draining = stopping_}, now,
-         decision_);
+  Decide(
+      {.queues = step_.views, .lanes = step_.lane_views, .draining = stopping_},
+      now, step_.decision);
   SlotLease slot;
-  if (decision_.queue >= 0) {
-    Variant& variant = *viewed_[static_cast<size_t>(decision_.queue)];
-    slot = variant.lanes[static_cast<size_t>(decision_.lane)]->AcquireSlot();
+  if (step_.decision.queue >= 0) {
+    Variant& variant = *step_.viewed[static_cast<size_t>(step_.decision.queue)];
+    slot =
+        variant.lanes[static_cast<size_t>(step_.decision.lane)]->AcquireSlot();
     slot_wanted_ = !slot;
   }
   return TakeBatch(std::move(slot), now);
 }
 
 absl::Time WorkerImpl::NextTimer(absl::Time now) {
-  absl::Time until = std::min(next_expiry_, next_load_update_);
-  if (!slot_wanted_) until = std::min(until, decision_.ask_again);
+  absl::Time until = std::min(step_.next_expiry, next_load_update_);
+  if (!slot_wanted_) until = std::min(until, step_.decision.ask_again);
   if (slot_wanted_ && slots_out_ == 0) {
     until = std::min(until, now + kSlotPoll);
   }
@@ -337,14 +294,14 @@ BatchRun* WorkerImpl::Park(absl::Time now, absl::Time& until) {
   if (until - now > early) {
     clock_.Await(mu_, absl::Condition(&wake_), until - early);
   }
-  mu_.Await(absl::Condition(this, &WorkerImpl::NotLent));
+  mu_.Await(absl::Condition(this, &WorkerImpl::NotRunningInline));
   parked_ = false;
   return nullptr;
 }
 
 // The one batch that Accept has seen, on the thread that offered it. The worker
 // stays parked unless there is more to do.
-void WorkerImpl::LentStep() {
+void WorkerImpl::RunInline() {
   BatchRun* next = nullptr;
   {
     absl::MutexLock lock(&mu_);
@@ -353,12 +310,12 @@ void WorkerImpl::LentStep() {
     UpdateLoads(now);
     next = DecideNext(now);
   }
-  answered_ += Answer(ended_);
+  step_.answered += Answer(step_.ended);
   if (next != nullptr) Execute(*next);
   FinishRuns();
   absl::MutexLock lock(&mu_);
-  accepted_ -= std::exchange(answered_, 0);
-  lent_ = false;
+  accepted_ -= std::exchange(step_.answered, 0);
+  running_inline_ = false;
   rests_since_ = clock_.Now();
   // `wake_` may be true by now: somebody has come in between.
   parked_ = !wake_ && NothingLeft(rests_since_);
@@ -370,9 +327,10 @@ bool WorkerImpl::NothingLeft(absl::Time now) {
   const auto waits = [](const Variant* variant) {
     return !variant->queue.empty();
   };
-  return in_flight_.empty() && ended_.empty() && doomed_.empty() &&
-         leaving_.empty() && !slot_wanted_ && !room_ &&
-         std::none_of(variants_.begin(), variants_.end(), waits) &&
+  const std::span<Variant* const> variants = variants_.all();
+  return step_.in_flight.empty() && step_.ended.empty() &&
+         to_destroy_.empty() && leaving_.empty() && !slot_wanted_ &&
+         !step_.room && std::none_of(variants.begin(), variants.end(), waits) &&
          NextTimer(now) >= wait_until_;
 }
 
@@ -389,7 +347,8 @@ void WorkerImpl::UpdateLoads(absl::Time now) {
     absl::Duration wait;
     for (const std::unique_ptr<Variant>& variant : served->variants) {
       if (!variant->ready()) continue;
-      const AdmissionView view = ViewForAdmission(*variant, now);
+      const AdmissionView view =
+          ViewForAdmission(*variant, variant->queue.rows(), now);
       ratio += view.arrival_rate * absl::ToDoubleSeconds(variant->row_cost);
       wait = std::max(wait, EstimatedWait(view));
     }

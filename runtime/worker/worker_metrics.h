@@ -3,21 +3,26 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "prometheus/counter.h"
 #include "prometheus/family.h"
 #include "prometheus/gauge.h"
 #include "prometheus/histogram.h"
+#include "prometheus/labels.h"
 #include "prometheus/registry.h"
 #include "runtime/batch/policy.h"
 #include "runtime/device/executable.h"
 #include "runtime/tensor/ladder.h"
+#include "runtime/worker/rung_counts.h"
 #include "runtime/worker/series.h"
 
 namespace reprise {
@@ -42,14 +47,17 @@ class BatchedHistogram {
   int observed_ = 0;
 };
 
-// The series of one variant, by rung.
+// The series of one variant, by rung. Its times go with it, its counts with the
+// model version.
 struct VariantMetrics {
+  // `max_variants` as RungCounts::Of.
   VariantMetrics(WorkerMetrics& worker, const prometheus::Labels& model,
-                 const std::string& variant, const Ladder& ladder);
+                 const std::string& variant, const Ladder& ladder,
+                 int max_variants);
 
   struct PerRung {
-    Series<prometheus::Counter> batches;
-    Series<prometheus::Histogram> time;
+    prometheus::Counter* batches;  // of `counts`, as is `time`
+    prometheus::Histogram* time;
     Series<prometheus::Gauge> p50;
     Series<prometheus::Gauge> p999;
   };
@@ -57,6 +65,7 @@ struct VariantMetrics {
   // The table's times of rung `index`.
   void SetTimes(size_t index, const Rung& rung);
 
+  const std::shared_ptr<RungCounts> counts;
   std::vector<PerRung> rungs;
 };
 
@@ -65,6 +74,7 @@ struct ModelMetrics {
   ModelMetrics(WorkerMetrics& worker, const prometheus::Labels& model,
                std::optional<absl::Duration> slo);
 
+  const std::shared_ptr<RungCounts> rung_counts;  // kept for its variants
   BatchedHistogram queue_seconds;
   Series<prometheus::Gauge> queue_requests;
   Series<prometheus::Gauge> queue_bytes;
@@ -91,8 +101,11 @@ struct ModelMetrics {
 // Threads: any.
 class WorkerMetrics {
  public:
-  // `registry` must outlive it.
-  WorkerMetrics(prometheus::Registry& registry, const std::string& device);
+  // `metrics` must outlive it. `gpu_index` as Device::gpu_index.
+  WorkerMetrics(prometheus::Registry& metrics, std::optional<int> gpu_index);
+
+  // The value of label `device`: "cpu", or the GPU's index.
+  const std::string& device() const { return device_; }
 
   // {model, version, device}.
   prometheus::Labels ModelLabels(const std::string& model,
@@ -101,6 +114,10 @@ class WorkerMetrics {
  private:
   friend struct ModelMetrics;
   friend struct VariantMetrics;
+
+  // Those that a load of the same version has, or new ones.
+  std::shared_ptr<RungCounts> CountsOf(const prometheus::Labels& model)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string device_;
   SeriesPool pool_;
@@ -122,6 +139,10 @@ class WorkerMetrics {
   prometheus::Family<prometheus::Gauge>& slots_;
   prometheus::Family<prometheus::Gauge>& device_bytes_;
   prometheus::Family<prometheus::Gauge>& pinned_bytes_;
+
+  absl::Mutex mu_;
+  std::map<prometheus::Labels, std::weak_ptr<RungCounts>> counts_
+      ABSL_GUARDED_BY(mu_);
 
  public:
   // Slots whose batch is gathered, runs, or is still being answered.

@@ -50,11 +50,8 @@ ModelSeries::Families MakeFamilies(prometheus::Registry& metrics) {
 prometheus::Counter& ByteCounter(prometheus::Registry& metrics,
                                  const std::string& name,
                                  const std::string& help) {
-  return prometheus::BuildCounter()
-      .Name(name)
-      .Help(help)
-      .Register(metrics)
-      .Add({{"method", kMethod}});
+  return prometheus::BuildCounter().Name(name).Help(help).Register(metrics).Add(
+      {{"method", kMethod}});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace reprise {
 
 // What the handlers read; outlives them.
 struct ServiceContext {
-  const Registry& registry;
+  const ModelRegistry& registry;
   const HealthState& health;
   std::string server_version;
   const Clock& clock;  // of the models' statistics
@@ -21,7 +21,7 @@ struct ServiceContext {
 
 // Each fills an empty response. Unknown models and versions are NOT_FOUND,
 // versions that are not numbers INVALID_ARGUMENT, those that are not ready
-// UNAVAILABLE, as Registry::Acquire has it; the text names the model.
+// UNAVAILABLE, as ModelRegistry::Acquire has it; the text names the model.
 // Threads: any; none of them waits.
 absl::Status ServerLive(const inference::ServerLiveRequest& request,
                         inference::ServerLiveResponse* response);

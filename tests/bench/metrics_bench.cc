@@ -50,12 +50,12 @@ BENCHMARK(CountCall)->Arg(1)->Arg(50);
 // All that the worker counts of one batch of `rows` requests of one row.
 void CountBatch(benchmark::State& state) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "cpu");
+  WorkerMetrics worker(registry, std::nullopt);
   const prometheus::Labels labels = worker.ModelLabels("model", "1");
   const Ladder ladder = {{1, absl::Microseconds(20), absl::Microseconds(40)},
                          {32, absl::Microseconds(90), absl::Microseconds(99)}};
   ModelMetrics model(worker, labels, std::nullopt);
-  VariantMetrics variant(worker, labels, "", ladder);
+  VariantMetrics variant(worker, labels, "", ladder, 1);
   const auto rows = static_cast<int>(state.range(0));
   const Rung& rung = ladder[rows > 1 ? 1 : 0];
   RunTimes times;

@@ -12,16 +12,16 @@ namespace {
 
 class FakeBatch final : public BatchResult {
  public:
-  FakeBatch(Signature signature, Outputs outputs, bool plentiful)
+  FakeBatch(Signature signature, Outputs outputs, bool may_hold_slot)
       : signature_(std::move(signature)),
         outputs_(std::move(outputs)),
-        plentiful_(plentiful) {}
+        may_hold_slot_(may_hold_slot) {}
 
   const Signature& signature() const override { return signature_; }
   std::span<const std::byte> output(int k) const override {
     return outputs_[static_cast<size_t>(k)];
   }
-  bool plentiful() const override { return plentiful_; }
+  bool may_hold_slot() const override { return may_hold_slot_; }
 
  private:
   void Ref() override { ++shares_; }
@@ -31,7 +31,7 @@ class FakeBatch final : public BatchResult {
 
   const Signature signature_;
   const Outputs outputs_;
-  const bool plentiful_;
+  const bool may_hold_slot_;
   std::atomic<int> shares_{0};
 };
 
@@ -92,8 +92,8 @@ ModelHandle MakeModel(const std::string& name, Signature signature,
 }
 
 BatchOutput MakeOutput(const Signature& signature, Outputs outputs, int rows,
-                       bool plentiful) {
-  return {new FakeBatch(signature, std::move(outputs), plentiful), 0, rows};
+                       bool may_hold_slot) {
+  return {new FakeBatch(signature, std::move(outputs), may_hold_slot), 0, rows};
 }
 
 std::vector<std::byte> InputBytes(const InferTask& task, size_t k) {
@@ -150,9 +150,9 @@ void FakeModelManager::SetReady(bool ready) {
   ready_ = ready;
 }
 
-void FakeModelManager::SetPlentiful(bool plentiful) {
+void FakeModelManager::SetMayHoldSlot(bool may_hold_slot) {
   absl::MutexLock lock(&mu_);
-  plentiful_ = plentiful;
+  may_hold_slot_ = may_hold_slot;
 }
 
 absl::Time FakeModelManager::last_deadline() const {
@@ -245,11 +245,11 @@ StopResult FakeModelManager::Stop(absl::Time /*deadline*/) {
 }
 
 void FakeModelManager::Answer(const Held& held) {
-  bool plentiful = true;
+  bool may_hold_slot = true;
   {
     absl::MutexLock lock(&mu_);
     ++launched_;
-    plentiful = plentiful_;
+    may_hold_slot = may_hold_slot_;
   }
   InferTask& task = *held.task;
   TaskResult result;
@@ -260,7 +260,7 @@ void FakeModelManager::Answer(const Held& held) {
     outputs.push_back(InputBytes(task, k));
   }
   result.output = MakeOutput(Bound(held.model->signature(), task),
-                             std::move(outputs), task.rows, plentiful);
+                             std::move(outputs), task.rows, may_hold_slot);
   task.Complete(std::move(result));
 }
 

@@ -32,7 +32,7 @@ ModelHandle MakeModel(const std::string& name, Signature signature,
 using Outputs = std::vector<std::vector<std::byte>>;
 // A batch that deletes itself with its last share.
 BatchOutput MakeOutput(const Signature& signature, Outputs outputs, int rows,
-                       bool plentiful = true);
+                       bool may_hold_slot = true);
 // The bytes of an input in one piece.
 std::vector<std::byte> InputBytes(const InferTask& task, size_t k);
 
@@ -42,7 +42,7 @@ std::vector<std::byte> InputBytes(const InferTask& task, size_t k);
 // Threads: any.
 class FakeModelManager final : public ModelManager {
  public:
-  FakeModelManager(Registry& registry, Clock& clock)
+  FakeModelManager(ModelRegistry& registry, Clock& clock)
       : registry_(registry), clock_(clock) {}
 
   void Hold() ABSL_LOCKS_EXCLUDED(mu_);
@@ -55,7 +55,7 @@ class FakeModelManager final : public ModelManager {
   void AwaitCancels(int count) ABSL_LOCKS_EXCLUDED(mu_);
   void RefuseWith(absl::Status status) ABSL_LOCKS_EXCLUDED(mu_);
   void SetReady(bool ready) ABSL_LOCKS_EXCLUDED(mu_);
-  void SetPlentiful(bool plentiful) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetMayHoldSlot(bool may_hold_slot) ABSL_LOCKS_EXCLUDED(mu_);
   int launched() const ABSL_LOCKS_EXCLUDED(mu_);
   // Of the tasks that are held.
   absl::Time first_deadline() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -80,13 +80,13 @@ class FakeModelManager final : public ModelManager {
   };
   void Answer(const Held& held);
 
-  Registry& registry_;
+  ModelRegistry& registry_;
   Clock& clock_;
   mutable absl::Mutex mu_;
   bool hold_ ABSL_GUARDED_BY(mu_) = false;
   bool running_ ABSL_GUARDED_BY(mu_) = false;
   bool ready_ ABSL_GUARDED_BY(mu_) = true;
-  bool plentiful_ ABSL_GUARDED_BY(mu_) = true;
+  bool may_hold_slot_ ABSL_GUARDED_BY(mu_) = true;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
   int launched_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Time last_deadline_ ABSL_GUARDED_BY(mu_);

@@ -116,7 +116,7 @@ class DelayedModel final : public LoadedModel {
       : inner_(std::move(inner)), delay_(delay), sleeper_(std::move(sleeper)) {}
 
   absl::StatusOr<std::unique_ptr<Executable>> Prepare(
-      const VariantDims& dims, const std::vector<int>& ladder,
+      const VariantKey& dims, const std::vector<int>& ladder,
       int lane) override {
     REPRISE_ASSIGN_OR_RETURN(std::unique_ptr<Executable> inner,
                              inner_->Prepare(dims, ladder, lane));
@@ -138,7 +138,7 @@ class DelayedDevice final : public Device {
         delays_(std::move(delays)),
         sleeper_(std::make_shared<Sleeper>(clock)) {}
 
-  absl::string_view name() const override { return inner_->name(); }
+  std::optional<int> gpu_index() const override { return inner_->gpu_index(); }
   DeviceMemory memory() const override { return inner_->memory(); }
 
   absl::StatusOr<std::unique_ptr<LoadedModel>> Load(

@@ -26,7 +26,7 @@ size_t RowBytes(const TensorSpec& spec) {
   return bytes;
 }
 
-Signature Bind(Signature signature, const VariantDims& dims) {
+Signature Bind(Signature signature, const VariantKey& dims) {
   const auto bind = [&](TensorSpec& spec) {
     for (size_t i = 0; i < spec.dims.size(); ++i) {
       if (spec.dims[i] != kFreeDim) continue;
@@ -121,8 +121,8 @@ class FakeDevice::Exec final : public Executable {
   const Signature& signature() const override { return signature_; }
   const Ladder& ladder() const override { return ladder_; }
 
-  bool RunsAtOnce(int /*rows*/) const override {
-    return fake_.options_.runs_at_once;
+  bool RunsInline(int /*rows*/) const override {
+    return fake_.options_.runs_inline;
   }
 
   SlotLease AcquireSlot() override {
@@ -258,8 +258,7 @@ class FakeDevice::Model final : public LoadedModel {
   }
 
   absl::StatusOr<std::unique_ptr<Executable>> Prepare(
-      const VariantDims& dims, const std::vector<int>& rows,
-      int lane) override {
+      const VariantKey& dims, const std::vector<int>& rows, int lane) override {
     {
       absl::MutexLock lock(&fake_.mu_);
       const int number = ++fake_.prepares_;
@@ -278,9 +277,7 @@ class FakeDevice::Model final : public LoadedModel {
       }
     }
     Ladder ladder;
-    const std::vector<int>& made =
-        fake_.options_.ladder.empty() ? rows : fake_.options_.ladder;
-    for (const int size : made) {
+    for (const int size : rows) {
       const absl::Duration time = fake_.options_.rung_time(size);
       ladder.push_back({.rows = size, .p50 = time, .p999 = time});
     }
@@ -308,7 +305,9 @@ class FakeDevice::Impl final : public Device {
     --fake_.devices_;
   }
 
-  absl::string_view name() const override { return "cpu"; }
+  std::optional<int> gpu_index() const override {
+    return fake_.options_.gpu_index;
+  }
   absl::StatusOr<std::unique_ptr<LoadedModel>> Load(
       std::shared_ptr<const graph::Graph> /*graph*/, const Signature& signature,
       const LoadOptions& options) override {
@@ -355,7 +354,7 @@ std::unique_ptr<LoadedModel> FakeDevice::Load(const Signature& signature) {
 }
 
 void FakeDevice::CheckUser() {
-  if (!options_.runs_at_once) CheckThread();
+  if (!options_.runs_inline) CheckThread();
 }
 
 void FakeDevice::CheckThread() {
@@ -426,7 +425,7 @@ void FakeDevice::OnLaunch(std::function<void(const FakeLaunch&)> callback) {
   on_launch_ = std::move(callback);
 }
 
-void FakeDevice::FailPrepare(const VariantDims& dims, absl::Status status) {
+void FakeDevice::FailPrepare(const VariantKey& dims, absl::Status status) {
   absl::MutexLock lock(&mu_);
   fail_prepare_[std::vector<int64_t>(dims.begin(), dims.end())] =
       std::move(status);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,9 @@ struct FakeDeviceOptions {
   std::function<absl::Duration(int rows)> rung_time = [](int rows) {
     return absl::Microseconds(550 + 115 * rows);
   };
-  // The ladder of a prepared variant; empty: as asked for.
-  std::vector<int> ladder = {};
-  // As Executable::RunsAtOnce; its executables may then be used on any thread.
-  bool runs_at_once = false;
+  // As Executable::RunsInline; its executables may then be used on any thread.
+  bool runs_inline = false;
+  std::optional<int> gpu_index = std::nullopt;  // as Device::gpu_index
 };
 
 // One batch that reached the device.
@@ -98,7 +98,7 @@ class FakeDevice {
   LoadOptions load_options() const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Prepare of these dims fails with `status`; OK: not any more.
-  void FailPrepare(const VariantDims& dims, absl::Status status)
+  void FailPrepare(const VariantKey& dims, absl::Status status)
       ABSL_LOCKS_EXCLUDED(mu_);
   // While held, Prepare blocks.
   void HoldPrepare(bool held) ABSL_LOCKS_EXCLUDED(mu_);

@@ -84,9 +84,9 @@ std::vector<int64_t> TestTask::rows_answered() const {
   return values;
 }
 
-bool TestTask::plentiful() const {
+bool TestTask::may_hold_slot() const {
   absl::MutexLock lock(&mu_);
-  return result_.output && result_.output.plentiful();
+  return result_.output && result_.output.may_hold_slot();
 }
 
 void TestTask::DropOutput() {
@@ -143,6 +143,38 @@ ServedModel TestModel::Make(FakeDevice& fake,
     served.variants.push_back(std::move(variant));
   }
   return served;
+}
+
+std::unique_ptr<DeviceWorker> WorkerFixture::MakeWorker(
+    FakeDevice& fake, const WorkerOptions& options) {
+  auto worker =
+      DeviceWorker::Create(fake.factory(), options, clock_, registry_);
+  EXPECT_TRUE(worker.ok()) << worker.status();
+  return *std::move(worker);
+}
+
+void WorkerFixture::Serve(std::unique_ptr<TestModel> model,
+                          FakeDeviceOptions options,
+                          const std::vector<VariantKey>& keys) {
+  fake_ = std::make_unique<FakeDevice>(clock_, std::move(options));
+  model_ = std::move(model);
+  worker_ = MakeWorker(*fake_);
+  worker_->Add(model_->Make(*fake_, keys));
+}
+
+TestTask& WorkerFixture::Offer(int64_t tag, int rows) {
+  TestTask& task = tasks_.emplace_back(tag, rows);
+  const absl::Status status = worker_->Offer(1, task);
+  EXPECT_TRUE(status.ok()) << status;
+  return task;
+}
+
+void WorkerFixture::TearDown() {
+  if (worker_ == nullptr) return;
+  fake_->FinishAll();
+  worker_->Stop(clock_.Now());
+  for (TestTask& task : tasks_) task.DropOutput();
+  worker_.reset();
 }
 
 }  // namespace reprise::testing

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,10 +12,13 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "prometheus/registry.h"
 #include "runtime/base/clock.h"
 #include "runtime/batch/infer_task.h"
 #include "runtime/model/model_version.h"
 #include "runtime/worker/device_worker.h"
+#include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_device.h"
 
 namespace reprise::testing {
@@ -42,7 +46,7 @@ class TestTask final : public InferTask {
   StageTimes times() const ABSL_LOCKS_EXCLUDED(mu_);
   // The first element of each row of output 0; the output is kept.
   std::vector<int64_t> rows_answered() const ABSL_LOCKS_EXCLUDED(mu_);
-  bool plentiful() const ABSL_LOCKS_EXCLUDED(mu_);
+  bool may_hold_slot() const ABSL_LOCKS_EXCLUDED(mu_);
   void DropOutput() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -73,6 +77,29 @@ class TestModel {
 
  private:
   const ModelVersion version_;
+};
+
+// Workers on fake devices under a clock that the test advances; one of them,
+// `worker_`, serves `model_` as number 1.
+class WorkerFixture : public ::testing::Test {
+ protected:
+  std::unique_ptr<DeviceWorker> MakeWorker(FakeDevice& fake,
+                                           const WorkerOptions& options = {});
+  // Makes `worker_` serve `model`, with the variants named, on a device.
+  void Serve(std::unique_ptr<TestModel> model, FakeDeviceOptions options,
+             const std::vector<VariantKey>& keys = {{}});
+  // A task that is kept, and is offered to `worker_`.
+  TestTask& Offer(int64_t tag, int rows = 1);
+
+  // The worker waits for the outputs that it gave out: drops them.
+  void TearDown() override;
+
+  FakeClock clock_;
+  prometheus::Registry registry_;
+  std::deque<TestTask> tasks_;
+  std::unique_ptr<FakeDevice> fake_;
+  std::unique_ptr<TestModel> model_;
+  std::unique_ptr<DeviceWorker> worker_;
 };
 
 }  // namespace reprise::testing

@@ -21,7 +21,7 @@ class CountedResult final : public BatchResult {
 
   const Signature& signature() const override { return signature_; }
   std::span<const std::byte> output(int /*k*/) const override { return bytes_; }
-  bool plentiful() const override { return true; }
+  bool may_hold_slot() const override { return true; }
   void Ref() override { ++shares; }
   void Unref() override { --shares; }
 

@@ -95,19 +95,21 @@ Requested Request(const std::string& text, const graph::Graph& graph,
 
 TEST(RequestSignatureTest, TheConfigurationDecidesOnTheBatch) {
   const graph::Graph graph = Encoder();
-  EXPECT_EQ(Request("", graph).request.batch, BatchWish::kMay);
+  EXPECT_EQ(Request("", graph).request.batch, BatchRequest::kAllowed);
   EXPECT_EQ(Request("max_batch_size: 8", graph).request.batch,
-            BatchWish::kMust);
-  EXPECT_EQ(Request("max_batch_size: 0", graph).request.batch, BatchWish::kNo);
-  EXPECT_EQ(Request("", graph, /*strict=*/true).request.batch, BatchWish::kNo);
+            BatchRequest::kRequired);
+  EXPECT_EQ(Request("max_batch_size: 0", graph).request.batch,
+            BatchRequest::kForbidden);
+  EXPECT_EQ(Request("", graph, /*strict=*/true).request.batch,
+            BatchRequest::kForbidden);
   EXPECT_EQ(Request("input { name: 'mask' dims: [ -1 ] }", graph).request.batch,
-            BatchWish::kMust);
+            BatchRequest::kRequired);
   EXPECT_EQ(
       Request("input { name: 'mask' dims: [ -1, -1 ] }", graph).request.batch,
-      BatchWish::kNo);
+      BatchRequest::kForbidden);
   const Requested fixed =
       Request("parameters { key: 'dim.N' value { string_value: '3' } }", graph);
-  EXPECT_EQ(fixed.request.batch, BatchWish::kNo);
+  EXPECT_EQ(fixed.request.batch, BatchRequest::kForbidden);
   EXPECT_THAT(fixed.request.options.fixed_dims, ElementsAre(Pair("N", 3)));
   EXPECT_FALSE(fixed.request.options.allow_batch);
 }
@@ -310,6 +312,25 @@ TEST(KeepListedOutputsTest, DropsWhatIsNotListed) {
   config.mutable_output(0)->set_name("z");
   KeepListedOutputs(config, graph);
   EXPECT_THAT(names(), ElementsAre("b"));
+}
+
+TEST(KeepListedOutputsTest, NodesOfOtherOutputsGoWithThem) {
+  graph::Graph graph =
+      MakeGraph({{"x", {1}, {}}}, {{"a", {1}, {}}, {"b", {1}, {}}});
+  for (const graph::ValueId output : graph.outputs) {
+    graph::Node node;
+    node.op = "Relu";
+    node.inputs = graph.inputs;
+    node.outputs = {output};
+    graph.nodes.push_back(std::move(node));
+  }
+  inference::ModelConfig config;
+  config.add_output()->set_name("b");
+  KeepListedOutputs(config, graph);
+  ASSERT_THAT(graph.nodes, SizeIs(1));
+  ASSERT_THAT(graph.values, SizeIs(2));
+  EXPECT_EQ(graph.values[1].name, "b");
+  EXPECT_THAT(graph.nodes[0].outputs, ElementsAre(1));
 }
 
 }  // namespace

@@ -100,7 +100,6 @@ TEST(ModelConfigTest, QueuesArePlainStructs) {
   EXPECT_EQ(batch.default_queue.timeout_action,
             QueuePolicy::TimeoutAction::kDelay);
   EXPECT_EQ(batch.default_queue.default_timeout, absl::Milliseconds(1));
-  EXPECT_TRUE(batch.default_queue.allow_timeout_override);
   EXPECT_EQ(batch.default_queue.max_queue_size, 16U);
   ASSERT_EQ(batch.priority_queues.count(1), 1U);
   EXPECT_EQ(batch.priority_queues.at(1).max_queue_size, 4U);

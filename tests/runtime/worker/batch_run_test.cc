@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -57,7 +58,7 @@ class BatchRunTest : public ::testing::Test {
   FakeClock clock_;
   FakeDevice fake_{clock_};
   prometheus::Registry registry_;
-  WorkerMetrics metrics_{registry_, "cpu"};
+  WorkerMetrics metrics_{registry_, std::nullopt};
   TestModel model_{1, TestConfig()};
   Served served_{model_.version(), metrics_};
   Variant& variant_ = served_.AddVariant({});

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/thread.h"
-#include "tests/testing/fake_clock.h"
+#include "runtime/worker/retry_after.h"
 #include "tests/testing/fake_device.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/worker_testing.h"
@@ -15,9 +15,7 @@
 namespace reprise {
 namespace {
 
-using ::reprise::testing::FakeClock;
 using ::reprise::testing::FakeDevice;
-using ::reprise::testing::FakeDeviceOptions;
 using ::reprise::testing::FakeRun;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::kFakeArenaBytes;
@@ -28,23 +26,12 @@ using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
 using ::reprise::testing::TestSignature;
 using ::reprise::testing::TestTask;
+using ::reprise::testing::WorkerFixture;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class DeviceWorkerTest : public ::testing::Test {
- protected:
-  std::unique_ptr<DeviceWorker> MakeWorker(FakeDevice& fake,
-                                           const WorkerOptions& options = {}) {
-    auto worker =
-        DeviceWorker::Create(fake.factory(), options, clock_, registry_);
-    EXPECT_THAT(worker, IsOk());
-    return *std::move(worker);
-  }
-
-  FakeClock clock_;
-  prometheus::Registry registry_;
-};
+class DeviceWorkerTest : public WorkerFixture {};
 
 TEST_F(DeviceWorkerTest, FailsAsItsFactoryDoes) {
   const auto factory = []() -> absl::StatusOr<std::unique_ptr<Device>> {

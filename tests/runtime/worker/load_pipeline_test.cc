@@ -42,11 +42,16 @@ constexpr char kWarmup[] = R"({"max_batch_size": 4, "model_warmup": [
 class LoadPipelineTest : public ::testing::Test {
  protected:
   absl::StatusOr<ModelHandle> Serve(const std::string& json) {
-    return ServeVersion(Import(json), 7, {&worker_}, reaper_, RealClock::Get());
+    auto loaded =
+        ServeVersion(Import(json), 7, {&worker_}, reaper_, RealClock::Get());
+    if (!loaded.ok()) return loaded.status();
+    prepared_ = loaded->prepared;
+    return std::move(loaded->handle);
   }
 
   RecordingWorker worker_;
   ModelReaper reaper_{[](const ModelVersion&) {}};
+  std::string prepared_;
 };
 
 TEST_F(LoadPipelineTest, AddsAndWarmsUpBeforeItReturns) {
@@ -55,8 +60,10 @@ TEST_F(LoadPipelineTest, AddsAndWarmsUpBeforeItReturns) {
   EXPECT_EQ((*handle)->name(), "m");
   EXPECT_EQ((*handle)->version(), 1);
   EXPECT_EQ((*handle)->uid(), 7U);
+  EXPECT_EQ(prepared_, "ladder=\"1,2,4\"");
   EXPECT_THAT(worker_.added(), ElementsAre(7));
   EXPECT_THAT(worker_.offered(), ElementsAre(7, 7, 7));
+  EXPECT_EQ(worker_.warmups(), 3);
   EXPECT_EQ(worker_.fake().live_models(), 1);
   handle->reset();
   reaper_.AwaitGone(7);
@@ -96,6 +103,21 @@ TEST_F(LoadPipelineTest, EveryWorkerServesAModelOfTheCpu) {
   EXPECT_THAT(PlaceModel(config, {}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("instance_group.gpus")));
+}
+
+TEST_F(LoadPipelineTest, AModelThatNamesGpusIsPlacedOnThem) {
+  RecordingWorker zero(0);
+  RecordingWorker one(1);
+  ModelConfig config;
+  EXPECT_THAT(PlaceModel(config, {&zero, &one}),
+              IsOkAndHolds(ElementsAre(&zero, &one)));
+  config.devices = {1};
+  EXPECT_FALSE(IsPlacedOn(config, zero));
+  EXPECT_THAT(PlaceModel(config, {&zero, &one}),
+              IsOkAndHolds(ElementsAre(&one)));
+  config.devices = {2};
+  EXPECT_THAT(PlaceModel(config, {&zero, &one}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2")));
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ class ManagerFixture : public ::testing::Test {
   TempDir repo_;
   prometheus::Registry metrics_;
   FakeDevice fake_;
-  Registry registry_;
+  ModelRegistry registry_;
   std::unique_ptr<DeviceWorker> worker_;
   ModelManagerOptions options_;
   std::unique_ptr<ModelManager> manager_;

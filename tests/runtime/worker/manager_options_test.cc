@@ -51,6 +51,9 @@ TEST_F(ManagerOptionsTest, OneModelOrARepositoryNotBoth) {
               StatusIs(kInvalid, HasSubstr("not both")));
   options_.repositories.clear();
   EXPECT_THAT(CheckManagerOptions(options_), IsOk());
+  options_.model_path = repo_.Path("absent");
+  EXPECT_THAT(CheckManagerOptions(options_),
+              StatusIs(kInvalid, HasSubstr("absent' does not exist")));
 }
 
 TEST_F(ManagerOptionsTest, BoundsArePositive) {

@@ -76,6 +76,26 @@ TEST_F(ModelManagerTest, ModeNoneLoadsAllAndABadModelDisturbsNoOther) {
   EXPECT_THAT(manager.Unload("a"), StatusIs(kUnavailable));
 }
 
+TEST_F(ModelManagerTest, AModelIsKnownBeforeItsTurnToLoadComes) {
+  WriteModel("a");
+  repo_.Write("a/2/model.onnx", ReluModel());
+  repo_.Write("a/config.pbtxt", "version_policy { all {} }");
+  WriteModel("b");
+  options_.mode = ControlMode::kNone;
+  fake_.HoldPrepare(true);
+  {
+    const Thread start("start", [this] { Start(); });
+    fake_.AwaitPrepares(1);
+    EXPECT_THAT(Lines(registry_.Index()),
+                ElementsAre("a/1 LOADING", "a/2 LOADING", "b/ LOADING"));
+    EXPECT_THAT(registry_.Acquire("b", "1"),
+                StatusIs(kUnavailable, HasSubstr("LOADING")));
+    fake_.HoldPrepare(false);
+  }
+  EXPECT_THAT(Lines(registry_.Index()),
+              ElementsAre("a/1 READY", "a/2 READY", "b/1 READY"));
+}
+
 TEST_F(ModelManagerTest, SeveralThreadsMayLoadAtStart) {
   for (const char* name : {"a", "b", "c", "d", "e"}) WriteModel(name);
   options_.mode = ControlMode::kNone;
@@ -223,7 +243,7 @@ TEST_F(ModelManagerTest, WeightsThatDoNotFitLeaveTheOldVersionServing) {
   EXPECT_THAT(Infer("a", "1"), IsOk());
 }
 
-int MaxBatch(const Registry& registry, const std::string& model) {
+int MaxBatch(const ModelRegistry& registry, const std::string& model) {
   const auto handle = registry.Acquire(model, "");
   return handle.ok() ? (*handle)->config().proto.max_batch_size() : -1;
 }
@@ -306,13 +326,33 @@ TEST_F(ModelManagerTest, OneModelNeedsNoRepository) {
   EXPECT_THAT(Lines(manager_->Index()), ElementsAre("net/1 READY"));
 }
 
-TEST_F(ModelManagerTest, OneModelThatIsNotThereIsNotReady) {
+TEST_F(ModelManagerTest, OneModelMayHaveAnotherNameInItsFolder) {
+  repo_.Write("given/simple/1/model.onnx", ReluModel());
+  repo_.Write("given/simple/config.pbtxt", "name: 'simple' max_batch_size: 2");
   options_.repositories.clear();
   options_.mode = ControlMode::kNone;
   options_.model_name = "net";
-  options_.model_path = repo_.Path("absent");
+  options_.model_path = repo_.Path("given");
+  EXPECT_TRUE(Start().Ready());
+  EXPECT_THAT(Lines(manager_->Index()), ElementsAre("net/1 READY"));
+  EXPECT_EQ((*registry_.Acquire("net", ""))->config().proto.name(), "net");
+}
+
+TEST_F(ModelManagerTest, OneModelThatIsNotThereIsNotReadyAndSaidOnce) {
+  repo_.MakeFolder("empty");
+  options_.repositories.clear();
+  options_.mode = ControlMode::kNone;
+  options_.model_name = "net";
+  options_.model_path = repo_.Path("empty");
+  ::testing::internal::CaptureStderr();
   EXPECT_FALSE(Start().Ready());
-  EXPECT_THAT(start_status_, StatusIs(kInternal, HasSubstr("absent")));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(start_status_, StatusIs(kInternal, HasSubstr("empty")));
+  const size_t said = log.find("model failed to load model=net");
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(log.find("no model in", log.find("no model in") + 1),
+            std::string::npos)
+      << log;
 }
 
 TEST_F(ModelManagerTest, WarmupRunsBeforeAVersionIsReady) {
@@ -321,7 +361,7 @@ TEST_F(ModelManagerTest, WarmupRunsBeforeAVersionIsReady) {
              "{ key: 'x' value { data_type: TYPE_FP32 dims: 4 zero_data: true "
              "} } }");
   ModelManager& manager = Start();
-  registry_.AddListener([&] {
+  const auto subscription = registry_.AddListener([&] {
     if (registry_.Acquire("a", "").ok()) {
       EXPECT_EQ(fake_.launches(), 1);
     }
@@ -450,11 +490,17 @@ class PollTest : private OwnClock, public ManagerFixture {
     manager_.reset();
   }
 
-  // Lets one interval pass, and waits until the poll is over.
-  void Poll() {
+  // Lets one interval pass. Returns when it was over.
+  absl::Time BeginPoll() {
     const absl::Time due = fake_clock.Now() + options_.poll_interval;
     while (fake_clock.NextDeadline() > due) fake_clock.AwaitWaiters(1);
     fake_clock.Advance(options_.poll_interval);
+    return due;
+  }
+
+  // Lets one interval pass, and waits until the poll is over.
+  void Poll() {
+    const absl::Time due = BeginPoll();
     while (fake_clock.NextDeadline() != due + options_.poll_interval) {
       fake_clock.AwaitWaiters(1);
     }
@@ -482,6 +528,18 @@ TEST_F(PollTest, FindsWhatIsNewChangedAndGone) {
   EXPECT_EQ((*registry_.Acquire("a", ""))->version(), 2);
   EXPECT_THAT(registry_.Acquire("b", ""), StatusIs(kNotFound));
   EXPECT_TRUE(manager.Ready());
+}
+
+TEST_F(PollTest, WhatIsNewIsKnownBeforeItsTurnToLoadComes) {
+  Start();
+  WriteModel("a");
+  WriteModel("b");
+  fake_.HoldPrepare(true);
+  BeginPoll();
+  fake_.AwaitPrepares(1);
+  EXPECT_THAT(Lines(registry_.Index()),
+              ElementsAre("a/1 LOADING", "b/ LOADING"));
+  fake_.HoldPrepare(false);
 }
 
 TEST_F(PollTest, ABadChangeLeavesTheOldVersionAndIsTriedOnce) {

@@ -69,8 +69,19 @@ class ModelTableTest : public ::testing::Test {
     return lines;
   }
 
+  // Of reprise_model_load_seconds; none: -1.
+  double LoadSeconds() const {
+    for (const prometheus::MetricFamily& family : metrics_.Collect()) {
+      if (family.name != "reprise_model_load_seconds") continue;
+      for (const prometheus::ClientMetric& metric : family.metric) {
+        return metric.gauge.value;
+      }
+    }
+    return -1;
+  }
+
   prometheus::Registry metrics_;
-  Registry registry_;
+  ModelRegistry registry_;
   RecordingWorker worker_;
   ModelTable table_{registry_, metrics_};
   uint64_t uid_ = 0;
@@ -104,6 +115,26 @@ TEST_F(ModelTableTest, AReloadIsAllOrNothing) {
                                            HasSubstr("version 1: broken"))));
 }
 
+TEST_F(ModelTableTest, ALoadThatFailsHasNoTime) {
+  EXPECT_THAT(Settle(NotLoaded(1)), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_EQ(LoadSeconds(), -1);
+  LoadOutcome loaded = Loaded(1);
+  loaded.time = absl::Seconds(2);
+  ASSERT_THAT(Settle(std::move(loaded)), IsOk());
+  EXPECT_THAT(Settle(NotLoaded(1)), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_EQ(LoadSeconds(), 2);
+}
+
+TEST_F(ModelTableTest, TheLogHasWhatWasPrepared) {
+  LoadOutcome loaded = Loaded(1);
+  loaded.prepared = "ladder=2,4 dropped=1";
+  ::testing::internal::CaptureStderr();
+  ASSERT_THAT(Settle(std::move(loaded)), IsOk());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("model ready model=m version=1"),
+                    HasSubstr(" ladder=2,4 dropped=1 ")));
+}
+
 TEST_F(ModelTableTest, VersionsThatAreNotAskedForAnyMoreAreUnloaded) {
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
   ModelHandle pinned = *registry_.Acquire("m", "1");
@@ -129,7 +160,7 @@ TEST_F(ModelTableTest, AReplacedVersionDrainsInSilence) {
 TEST_F(ModelTableTest, AVersionLoadedAgainWhileItDrainsStaysReady) {
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
   ModelHandle pinned = *registry_.Acquire("m", "1");
-  table_.Withdraw("m", /*wait=*/false);
+  table_.Withdraw("m");
   EXPECT_THAT(Index(), ElementsAre("1 UNLOADING"));
   table_.Loading("m", 1);
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
@@ -162,11 +193,11 @@ TEST_F(ModelTableTest, WhatCannotBeLookedAtIsNotReadyInTheMetrics) {
 
 TEST_F(ModelTableTest, WithdrawForgetsWhatNeverLoaded) {
   table_.Failed("m", absl::InvalidArgumentError("line 2"));
-  table_.Withdraw("m", /*wait=*/true);
+  table_.WithdrawAndWait("m");
   EXPECT_THAT(Index(), IsEmpty());
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
-  table_.Withdraw("m", /*wait=*/true);
-  table_.Withdraw("m", /*wait=*/true);
+  table_.WithdrawAndWait("m");
+  table_.WithdrawAndWait("m");
   EXPECT_THAT(Index(), ElementsAre("1 UNAVAILABLE: unloaded"));
   EXPECT_THAT(worker_.removed(), ElementsAre(1));
 }
@@ -179,11 +210,11 @@ TEST_F(ModelTableTest, ARequiredModelCountsUntilItHasLoadedOnce) {
   EXPECT_FALSE(table_.AllRequiredLoaded());
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
   EXPECT_TRUE(table_.AllRequiredLoaded());
-  table_.Withdraw("m", /*wait=*/true);
+  table_.WithdrawAndWait("m");
   EXPECT_TRUE(table_.AllRequiredLoaded());
   table_.Require("other");
   EXPECT_FALSE(table_.AllRequiredLoaded());
-  table_.Withdraw("other", /*wait=*/true);  // given up
+  table_.WithdrawAndWait("other");  // given up
   EXPECT_TRUE(table_.AllRequiredLoaded());
 }
 
@@ -214,7 +245,7 @@ TEST_F(ModelTableTest, RemembersFingerprintsOfWhatIsWatched) {
   table_.SetFingerprint("m", "f");
   EXPECT_EQ(table_.fingerprint("m"), "f");
   EXPECT_THAT(table_.Watched(), ElementsAre("m"));
-  table_.Withdraw("m", /*wait=*/false);
+  table_.Withdraw("m");
   EXPECT_THAT(table_.Watched(), IsEmpty());
 }
 

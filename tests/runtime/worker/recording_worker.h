@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace reprise::testing {
 // Threads: any. Offered tasks are answered at once, on the caller's thread.
 class RecordingWorker final : public DeviceWorker {
  public:
-  RecordingWorker() = default;
+  // On a device that says of itself that it is this GPU, or none.
+  explicit RecordingWorker(std::optional<int> gpu_index = std::nullopt)
+      : fake_(RealClock::Get(), {.gpu_index = gpu_index}) {}
 
   Device& device() override { return *device_; }
   FakeDevice& fake() { return fake_; }
@@ -45,6 +48,7 @@ class RecordingWorker final : public DeviceWorker {
     {
       absl::MutexLock lock(&mu_);
       offered_.push_back(uid);
+      warmups_ += task.warmup ? 1 : 0;
       if (!offer_status_.ok()) return offer_status_;
     }
     task.Complete({.status = run_status_, .output = {}, .times = {}});
@@ -86,6 +90,11 @@ class RecordingWorker final : public DeviceWorker {
   std::vector<uint64_t> added() const { return Copy(added_); }
   std::vector<uint64_t> removed() const { return Copy(removed_); }
   std::vector<uint64_t> offered() const { return Copy(offered_); }
+  // Of those offered.
+  int warmups() const ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    return warmups_;
+  }
   std::vector<uint64_t> cancelled() const { return Copy(cancelled_); }
   bool removed_on_this_thread() const ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
@@ -103,7 +112,7 @@ class RecordingWorker final : public DeviceWorker {
     return list;
   }
 
-  FakeDevice fake_{RealClock::Get()};
+  FakeDevice fake_;
   const std::unique_ptr<Device> device_ = fake_.Make();
   absl::Status run_status_;  // set before the first task
 
@@ -113,6 +122,7 @@ class RecordingWorker final : public DeviceWorker {
   std::vector<uint64_t> added_;
   std::vector<uint64_t> removed_;
   std::vector<uint64_t> offered_;
+  int warmups_ = 0;
   std::vector<uint64_t> cancelled_;
   WorkerLoad load_ ABSL_GUARDED_BY(mu_);
   absl::Status offer_status_ ABSL_GUARDED_BY(mu_);

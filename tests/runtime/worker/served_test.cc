@@ -19,7 +19,7 @@ using ::reprise::testing::TestTask;
 
 TEST(ServedTest, FindsVariantsByTheirDims) {
   prometheus::Registry registry;
-  WorkerMetrics metrics(registry, "cpu");
+  WorkerMetrics metrics(registry, std::nullopt);
   const TestModel model(1, TestConfig(), TestSignature(8, kFreeDim));
   Served served(model.version(), metrics);
   EXPECT_EQ(served.text, "model 'm' version 1");
@@ -33,7 +33,7 @@ TEST(ServedTest, FindsVariantsByTheirDims) {
 
 TEST(ServedTest, ARowCostsItsShareOfABatchOfCapacity) {
   prometheus::Registry registry;
-  WorkerMetrics metrics(registry, "cpu");
+  WorkerMetrics metrics(registry, std::nullopt);
   const TestModel model(1, TestConfig());
   Served served(model.version(), metrics);
   Variant& variant = served.AddVariant({});
@@ -45,7 +45,7 @@ TEST(ServedTest, ARowCostsItsShareOfABatchOfCapacity) {
 
 TEST(ServedTest, AVariantHasRoomUpToItsLargestRung) {
   prometheus::Registry registry;
-  WorkerMetrics metrics(registry, "cpu");
+  WorkerMetrics metrics(registry, std::nullopt);
   FakeClock clock;
   FakeDevice fake(clock);
   TestModel model(1, TestConfig({4}));

@@ -17,10 +17,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/gate.h"
 #include "runtime/base/thread.h"
 #include "runtime/worker/device_worker.h"
 #include "tests/testing/fake_device.h"
+#include "tests/testing/gate.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/worker_testing.h"
 
@@ -30,6 +30,7 @@ namespace {
 using ::reprise::testing::FakeDevice;
 using ::reprise::testing::FakeLaunch;
 using ::reprise::testing::FakeRun;
+using ::reprise::testing::Gate;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
@@ -112,7 +113,7 @@ class Caller final : public InferTask {
     Check(result);
     std::shared_ptr<Version> pinned = std::move(version);
     BatchOutput kept;
-    if (result.output && result.output.plentiful()) {
+    if (result.output && result.output.may_hold_slot()) {
       kept = std::move(result.output);
     }
     {

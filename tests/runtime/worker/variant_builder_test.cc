@@ -1,13 +1,16 @@
+#include "runtime/worker/variant_builder.h"
+
 #include <deque>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/base/thread.h"
-#include "runtime/worker/device_worker.h"
+#include "prometheus/registry.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_device.h"
 #include "tests/testing/status_matchers.h"
@@ -18,518 +21,105 @@ namespace {
 
 using ::reprise::testing::FakeClock;
 using ::reprise::testing::FakeDevice;
-using ::reprise::testing::FakeDeviceOptions;
-using ::reprise::testing::FakePrepare;
-using ::reprise::testing::FakeRun;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
 using ::reprise::testing::TestSignature;
-using ::reprise::testing::TestTask;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
-// A model "m" whose rows have `n` elements, n free. With one rung a variant is
-// prepared in one go.
+// Has jobs, and keeps what they come to.
+class JobOwner final : public VariantBuilder::Owner {
+ public:
+  struct Result {
+    Variant* variant;
+    absl::Status status;
+    Prepared made;
+  };
+
+  void Give(VariantBuilder::Job job) ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    jobs_.push_back(std::move(job));
+  }
+
+  // Blocks until `count` jobs have ended in all.
+  std::vector<Result> Await(size_t count) ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    const auto ended = [this, count] {
+      mu_.AssertReaderHeld();
+      return results_.size() >= count;
+    };
+    mu_.Await(absl::Condition(&ended));
+    return std::move(results_);
+  }
+
+  VariantBuilder::Job NextBuild() override ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    if (jobs_.empty()) return {};
+    VariantBuilder::Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    return job;
+  }
+
+  void Built(const VariantBuilder::Job& job, const absl::Status& status,
+             Prepared made) override ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    results_.push_back({job.variant, status, std::move(made)});
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::deque<VariantBuilder::Job> jobs_ ABSL_GUARDED_BY(mu_);
+  std::vector<Result> results_ ABSL_GUARDED_BY(mu_);
+};
+
 class VariantBuilderTest : public ::testing::Test {
  protected:
-  explicit VariantBuilderTest(FakeDeviceOptions options = {.slots = 8})
-      : fake_(clock_, std::move(options)) {}
-  // The worker waits for the outputs that it gave out.
-  ~VariantBuilderTest() override {
-    fake_.FinishAll();
-    worker_->Stop(clock_.Now());
-    for (TestTask& task : tasks_) task.DropOutput();
+  VariantBuilderTest() {
+    served_.loaded = fake_.Load(model_.version().signature());
+    builder_.Start();
   }
-
-  void Start(ModelConfig config, const std::vector<VariantKey>& keys = {}) {
-    model_ = std::make_unique<TestModel>(1, std::move(config),
-                                         TestSignature(8, kFreeDim));
-    auto worker = DeviceWorker::Create(fake_.factory(), {}, clock_, registry_);
-    ASSERT_THAT(worker, IsOk());
-    worker_ = *std::move(worker);
-    worker_->Add(model_->Make(fake_, keys));
-    prepared_ = fake_.prepares();
-  }
-
-  TestTask& Make(int64_t tag, int64_t n, int rows = 1) {
-    TestTask& task = tasks_.emplace_back(tag, rows, n);
-    return task.Variant(n);
-  }
-
-  TestTask& Offer(int64_t tag, int64_t n, int rows = 1) {
-    TestTask& task = Make(tag, n, rows);
-    EXPECT_THAT(worker_->Offer(1, task), IsOk());
-    return task;
-  }
-
-  // One request of `n`, answered and forgotten.
-  void Use(int64_t n) {
-    TestTask& task = Offer(n, n);
-    EXPECT_THAT(task.Await(), IsOk());
-    EXPECT_THAT(task.rows_answered(), ElementsAre(n));
-    task.DropOutput();
-  }
-
-  int built() const { return fake_.prepares() - prepared_; }
 
   FakeClock clock_;
-  FakeDevice fake_;
+  FakeDevice fake_{clock_};
+  const std::unique_ptr<Device> device_ = fake_.Make();
   prometheus::Registry registry_;
-  std::deque<TestTask> tasks_;
-  std::unique_ptr<TestModel> model_;
-  TestModel other_{2, TestConfig({8}), TestSignature(8, kFreeDim), "other"};
-  std::unique_ptr<DeviceWorker> worker_;
-  int prepared_ = 0;
+  WorkerMetrics metrics_{registry_, std::nullopt};
+  const TestModel model_{1, TestConfig(), TestSignature(8, kFreeDim)};
+  Served served_{model_.version(), metrics_};
+  JobOwner owner_;
+  VariantBuilder builder_{owner_, metrics_, clock_};
 };
 
-TEST_F(VariantBuilderTest, ConfiguredVariantsNeedNoBuild) {
-  Start(TestConfig(), {{2}, {4}});
-  Use(2);
-  Use(4);
-  EXPECT_EQ(built(), 0);
+TEST_F(VariantBuilderTest, PreparesEveryLaneOfWhatItsOwnerHas) {
+  Variant& one = served_.AddVariant({3});
+  Variant& two = served_.AddVariant({4});
+  owner_.Give({&one, {.sizes = {1, 2}, .lanes = 2}});
+  owner_.Give({&two, {.sizes = {8}}});
+  builder_.Request();  // once for all of them
+  const std::vector<JobOwner::Result> results = owner_.Await(2);
+  EXPECT_EQ(results[0].variant, &one);
+  EXPECT_THAT(results[0].status, IsOk());
+  ASSERT_EQ(results[0].made.lanes.size(), 2U);
+  EXPECT_EQ(results[0].made.lanes[1]->ladder().back().rows, 2);
+  EXPECT_EQ(results[0].made.metrics->rungs.size(), 2U);
+  EXPECT_EQ(results[1].variant, &two);
 }
 
-// A device that runs a batch on the thread that offers it.
-class AtOnceTest : public VariantBuilderTest {
- protected:
-  AtOnceTest()
-      : VariantBuilderTest(
-            {.run = FakeRun::kInstant, .slots = 8, .runs_at_once = true}) {}
-};
-
-TEST_F(AtOnceTest, WhatWaitsForItsVariantIsNotRunByTheThreadThatOffersIt) {
-  Start(TestConfig({8}), {{2}});
-  Use(2);
-  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(100));
-  clock_.Advance(absl::Milliseconds(1));
-  fake_.HoldPrepare(true);
-  // It expires before the worker would look: the worker is to be told.
-  TestTask& task = Make(0, 3).Timeout(absl::Milliseconds(5), clock_.Now());
-  ASSERT_THAT(worker_->Offer(1, task), IsOk());
-  EXPECT_FALSE(task.done());
-  fake_.HoldPrepare(false);
-  EXPECT_THAT(task.Await(), IsOk());
-}
-
-TEST_F(VariantBuilderTest, MemoryOfAVariantIsShown) {
-  const auto arena = [&] {
-    for (const prometheus::MetricFamily& family : registry_.Collect()) {
-      for (const prometheus::ClientMetric& metric : family.metric) {
-        if (family.name == "reprise_device_bytes" &&
-            metric.label[1].value == "arena") {
-          return metric.gauge.value;
-        }
-      }
-    }
-    return -1.0;
-  };
-  Start(TestConfig({1}));
-  EXPECT_EQ(arena(), 0);
-  Use(3);
-  TestModel other(2, TestConfig({1}));
-  worker_->Add(other.Make(fake_));  // on the same lane
-  EXPECT_EQ(arena(), testing::kFakeArenaBytes);
-  worker_->Remove(2);
-  EXPECT_EQ(arena(), testing::kFakeArenaBytes);
-}
-
-TEST_F(VariantBuilderTest, MakesAVariantOnDemandOnce) {
-  Start(TestConfig({8}), {{2}});
-  Use(3);
-  Use(3);
-  EXPECT_EQ(built(), 1);
-}
-
-TEST_F(VariantBuilderTest, OthersAreServedWhileAVariantIsMade) {
-  Start(TestConfig(), {{2}});
-  fake_.HoldPrepare(true);
-  TestTask& waiting = Offer(1, 3);
-  fake_.AwaitPrepares(prepared_ + 1);
-  Use(2);
-  EXPECT_FALSE(waiting.done());
-  fake_.HoldPrepare(false);
-  EXPECT_THAT(waiting.Await(), IsOk());
-}
-
-TEST_F(VariantBuilderTest, EqualBuildsCoalesce) {
-  Start(TestConfig({8}));
-  fake_.HoldPrepare(true);
-  TestTask& first = Offer(1, 3);
-  fake_.AwaitPrepares(prepared_ + 1);
-  TestTask& second = Offer(2, 3);
-  fake_.HoldPrepare(false);
-  EXPECT_THAT(first.Await(), IsOk());
-  EXPECT_THAT(second.Await(), IsOk());
-  EXPECT_EQ(built(), 1);
-}
-
-TEST_F(VariantBuilderTest, ARequestExpiresWhileItsVariantIsMade) {
-  Start(TestConfig());
-  fake_.HoldPrepare(true);
-  TestTask& task = Make(1, 3);
-  task.Timeout(absl::Milliseconds(5), clock_.Now());
-  ASSERT_THAT(worker_->Offer(1, task), IsOk());
-  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(5));
-  clock_.Advance(absl::Milliseconds(5));
-  EXPECT_THAT(task.Await(), StatusIs(absl::StatusCode::kDeadlineExceeded));
-  fake_.HoldPrepare(false);
-}
-
-TEST_F(VariantBuilderTest, FailedDimsAreRememberedAndRefused) {
-  Start(TestConfig(), {{2}});
-  fake_.FailPrepare({5}, absl::InvalidArgumentError("node 3 'reshape'"));
-  TestTask& task = Offer(1, 5);
-  const auto refused =
-      StatusIs(absl::StatusCode::kInvalidArgument,
-               AllOf(HasSubstr("model 'm' version 1"), HasSubstr("n=5"),
-                     HasSubstr("node 3 'reshape'"), HasSubstr("n=2")));
-  EXPECT_THAT(task.Await(), refused);
-  TestTask& again = Make(2, 5);
-  EXPECT_THAT(worker_->Offer(1, again), refused);
-  EXPECT_EQ(built(), 1);
-  EXPECT_EQ(again.completions(), 0);
-}
-
-TEST_F(VariantBuilderTest, MemoryThatWasNotThereIsAskedForAgain) {
-  Start(TestConfig());
-  fake_.FailPrepare({5}, absl::ResourceExhaustedError("no memory"));
-  EXPECT_THAT(Offer(1, 5).Await(),
+TEST_F(VariantBuilderTest, GivesBackWhatAFailureLeft) {
+  fake_.FailPrepare({3}, absl::ResourceExhaustedError("arena"));
+  owner_.Give({&served_.AddVariant({3}), {.sizes = {1}}});
+  builder_.Request();
+  const std::vector<JobOwner::Result> results = owner_.Await(1);
+  EXPECT_THAT(results[0].status,
               StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_THAT(Offer(2, 5).Await(),
-              StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_EQ(built(), 2);
+  EXPECT_EQ(results[0].made.metrics, nullptr);
 }
 
-TEST_F(VariantBuilderTest, TheLeastRecentlyUsedLeavesForANewOne) {
-  ModelConfig config = TestConfig({8});
-  config.batch.max_variants = 2;
-  Start(std::move(config));
-  Use(3);
-  clock_.Advance(absl::Milliseconds(1));
-  Use(4);
-  clock_.Advance(absl::Milliseconds(1));
-  Use(3);
-  Use(5);  // 4 leaves
-  EXPECT_EQ(fake_.live_executables(), 2);
-  EXPECT_EQ(built(), 3);
-  Use(3);
-  EXPECT_EQ(built(), 3);
-  Use(4);
-  EXPECT_EQ(built(), 4);
-  EXPECT_EQ(fake_.wrong_thread_calls(), 0);
-}
-
-TEST_F(VariantBuilderTest, AVariantInUseDoesNotLeave) {
-  ModelConfig config = TestConfig();
-  config.batch.max_variants = 1;
-  Start(std::move(config));
-  TestTask& held = Offer(3, 3);
-  EXPECT_THAT(held.Await(), IsOk());  // its output is held
-  TestTask& waiting = Offer(4, 4);
-  EXPECT_FALSE(waiting.done());
-  held.DropOutput();
-  EXPECT_THAT(waiting.Await(), IsOk());
-}
-
-TEST_F(VariantBuilderTest, ConfiguredVariantsNeverLeave) {
-  ModelConfig config = TestConfig();
-  config.batch.max_variants = 1;
-  Start(std::move(config), {{2}});
-  TestTask& task = Make(1, 3);
-  EXPECT_THAT(worker_->Offer(1, task),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr("max_variants"), HasSubstr("n=2"))));
-  EXPECT_EQ(built(), 0);
-}
-
-TEST_F(VariantBuilderTest, DimsOutsideOfTheirRangeAreRefused) {
-  ModelConfig config = TestConfig();
-  config.dims["n"] = {.low = 2, .high = 6};
-  Start(std::move(config));
-  for (const int64_t n : {0, 1, 7}) {
-    TestTask& task = Make(1, n);
-    EXPECT_THAT(worker_->Offer(1, task),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         AllOf(HasSubstr("dim 'n'"), HasSubstr("2 to 6"))));
-  }
-  TestTask& none = tasks_.emplace_back(1);
-  EXPECT_THAT(worker_->Offer(1, none),
-              StatusIs(absl::StatusCode::kInvalidArgument));
-  Use(6);
-}
-
-TEST_F(VariantBuilderTest, ADimWithoutARangeMayBeZero) {
-  Start(TestConfig({8}));
-  TestTask& task = Offer(1, 0);
-  EXPECT_THAT(task.Await(), IsOk());
-  EXPECT_EQ(built(), 1);
-}
-
-TEST_F(VariantBuilderTest, RemoveWaitsForABuildAndKeepsNothing) {
-  Start(TestConfig());
-  fake_.HoldPrepare(true);
-  TestTask& task = Offer(1, 3);
-  fake_.AwaitPrepares(prepared_ + 1);
-  Thread remover("remover", [&] { worker_->Remove(1); });
-  EXPECT_THAT(task.Await(), StatusIs(absl::StatusCode::kUnavailable));
-  fake_.HoldPrepare(false);
-  remover.Join();
-  EXPECT_EQ(fake_.live_models(), 0);
-  EXPECT_EQ(fake_.live_executables(), 0);
-}
-
-TEST_F(VariantBuilderTest, TheRungThatIsNeededIsPreparedFirst) {
-  Start(TestConfig());
-  fake_.HoldPrepareAfter(prepared_ + 1);
-  TestTask& first = Offer(10, 3, 3);
-  EXPECT_THAT(first.Await(), IsOk());
-  EXPECT_THAT(first.rows_answered(), ElementsAre(10, 11, 12));
-  EXPECT_EQ(fake_.launch_log()[0].rung, 4);
-  fake_.AwaitPrepares(prepared_ + 2);
-  const std::vector<FakePrepare> log = fake_.prepare_log();
-  EXPECT_THAT(log[log.size() - 2].sizes, ElementsAre(4));
-  EXPECT_THAT(log[log.size() - 1].sizes, ElementsAre(1, 2, 4, 8));
-  EXPECT_THAT(Offer(20, 3).Await(), IsOk());  // on the rung that there is
-  EXPECT_EQ(fake_.launch_log()[1].rung, 4);
-  TestTask& larger = Offer(30, 3, 8);
-  TestTask& behind = Offer(40, 3);
-  EXPECT_FALSE(larger.done());
-  EXPECT_FALSE(behind.done());
-  fake_.HoldPrepare(false);
-  EXPECT_THAT(larger.Await(), IsOk());
-  EXPECT_THAT(behind.Await(), IsOk());
-  EXPECT_EQ(fake_.launch_log()[2].rung, 8);
-}
-
-TEST_F(VariantBuilderTest, TheFirstRungIsThatOfTheLargestThatWaits) {
-  Start(TestConfig());
-  fake_.HoldPrepare(true);
-  Offer(1, 2);  // the builder is busy with it
-  fake_.AwaitPrepares(prepared_ + 1);
-  for (const int rows : {1, 8, 2}) Offer(rows, 3, rows);
-  fake_.HoldPrepare(false);
-  for (TestTask& task : tasks_) EXPECT_THAT(task.Await(), IsOk());
-  std::vector<int> sizes;
-  for (const FakePrepare& prepare : fake_.prepare_log()) {
-    if (prepare.dims[0] == 3 && sizes.empty()) sizes = prepare.sizes;
-  }
-  EXPECT_THAT(sizes, ElementsAre(8));
-}
-
-TEST_F(VariantBuilderTest, AnotherVariantsFirstRungComesBeforeTheRest) {
-  Start(TestConfig());
-  fake_.HoldPrepare(true);
-  TestTask& three = Offer(1, 3);
-  fake_.AwaitPrepares(prepared_ + 1);
-  TestTask& four = Offer(2, 4);
-  fake_.HoldPrepareAfter(prepared_ + 2);
-  EXPECT_THAT(three.Await(), IsOk());
-  EXPECT_THAT(four.Await(), IsOk());
-  fake_.HoldPrepare(false);
-  fake_.AwaitPrepares(prepared_ + 4);
-}
-
-TEST_F(VariantBuilderTest, EveryLaneGetsTheWholeLadder) {
-  ModelConfig config = TestConfig();
-  config.instances = 2;
-  Start(std::move(config));
-  EXPECT_THAT(Offer(1, 3).Await(), IsOk());
-  fake_.AwaitPrepares(prepared_ + 3);
-  const std::vector<FakePrepare> log = fake_.prepare_log();
-  for (int lane = 0; lane < 2; ++lane) {
-    const FakePrepare& prepare = log[log.size() - 2 + lane];
-    EXPECT_THAT(prepare.sizes, ElementsAre(1, 2, 4, 8));
-    EXPECT_EQ(prepare.lane, lane);
-  }
-}
-
-TEST_F(VariantBuilderTest, RowsThatCannotBePreparedAreRefused) {
-  Start(TestConfig());
-  fake_.HoldPrepareAfter(prepared_ + 1);
-  EXPECT_THAT(Offer(1, 3, 3).Await(), IsOk());
-  fake_.AwaitPrepares(prepared_ + 2);
-  TestTask& larger = Offer(2, 3, 8);
-  TestTask& behind = Offer(3, 3);
-  fake_.FailPrepare({3}, absl::InvalidArgumentError("node 7"));
-  fake_.HoldPrepare(false);
-  const auto refused =
-      StatusIs(absl::StatusCode::kInvalidArgument,
-               AllOf(HasSubstr("model 'm' version 1"), HasSubstr("n=3"),
-                     HasSubstr("more than 4 rows"), HasSubstr("node 7")));
-  EXPECT_THAT(larger.Await(), refused);
-  EXPECT_THAT(behind.Await(), IsOk());
-  TestTask& again = Make(4, 3, 5);
-  EXPECT_THAT(worker_->Offer(1, again), refused);
-  EXPECT_THAT(Offer(5, 3, 4).Await(), IsOk());
-}
-
-TEST_F(VariantBuilderTest, MemoryForTheRestIsAskedForAgain) {
-  Start(TestConfig());
-  fake_.HoldPrepareAfter(prepared_ + 1);
-  EXPECT_THAT(Offer(1, 3).Await(), IsOk());
-  TestTask& larger = Offer(2, 3, 8);
-  fake_.FailPrepare({3}, absl::ResourceExhaustedError("no memory"));
-  fake_.HoldPrepare(false);
-  EXPECT_THAT(larger.Await(), StatusIs(absl::StatusCode::kResourceExhausted));
-  fake_.FailPrepare({3}, absl::OkStatus());
-  EXPECT_THAT(Offer(3, 3, 8).Await(), IsOk());
-}
-
-TEST_F(VariantBuilderTest, ACancelledLargeRequestHoldsNobodyUp) {
-  Start(TestConfig());
-  fake_.HoldPrepareAfter(prepared_ + 1);
-  EXPECT_THAT(Offer(1, 3).Await(), IsOk());
-  TestTask& larger = Offer(2, 3, 8);
-  TestTask& behind = Make(3, 3);
-  behind.Timeout(absl::Milliseconds(5), clock_.Now());
-  ASSERT_THAT(worker_->Offer(1, behind), IsOk());
-  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(5));
-  worker_->Cancel(1, larger);
-  EXPECT_THAT(behind.Await(), IsOk());
-  fake_.HoldPrepare(false);
-}
-
-TEST_F(VariantBuilderTest, RemoveWaitsForTheRestOfALadder) {
-  Start(TestConfig());
-  fake_.HoldPrepareAfter(prepared_ + 1);
-  TestTask& task = Offer(1, 3);
-  EXPECT_THAT(task.Await(), IsOk());
-  task.DropOutput();
-  fake_.AwaitPrepares(prepared_ + 2);
-  Thread remover("remover", [&] { worker_->Remove(1); });
-  fake_.HoldPrepare(false);
-  remover.Join();
-  EXPECT_EQ(fake_.live_models(), 0);
-  EXPECT_EQ(fake_.live_executables(), 0);
-}
-
-TEST_F(VariantBuilderTest, WithOrderKeptACancelLetsTheNextRun) {
-  ModelConfig config = TestConfig();
-  config.batch.preserve_ordering = true;
-  Start(std::move(config), {{4}});
-  fake_.HoldPrepare(true);
-  TestTask& oldest = Offer(1, 3);  // its variant is not made
-  TestTask& hidden = Make(2, 4);
-  hidden.Timeout(absl::Milliseconds(5), clock_.Now());
-  ASSERT_THAT(worker_->Offer(1, hidden), IsOk());
-  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(5));  // it was seen
-  EXPECT_FALSE(hidden.done());
-  worker_->Cancel(1, oldest);
-  EXPECT_THAT(hidden.Await(), IsOk());
-  fake_.HoldPrepare(false);
-}
-
-TEST_F(VariantBuilderTest, DifferentVariantsAreNeverInOneBatch) {
-  ModelConfig config = TestConfig();
-  config.batch.max_queue_delay = absl::Milliseconds(1);
-  Start(std::move(config), {{2}, {3}});
-  TestTask& two = Offer(20, 2);
-  TestTask& three = Offer(30, 3);
-  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(1));
-  clock_.Advance(absl::Milliseconds(1));
-  EXPECT_THAT(two.Await(), IsOk());
-  EXPECT_THAT(three.Await(), IsOk());
-  EXPECT_EQ(fake_.launches(), 2);
-}
-
-class ManualVariantBuilderTest : public VariantBuilderTest {
- protected:
-  ManualVariantBuilderTest()
-      : VariantBuilderTest({.run = FakeRun::kManual, .slots = 8}) {}
-
-  // A model with room for one variant, of one rung: that of n = 3, with a
-  // request behind a run of another model. One of n = 4 waits for its place.
-  void WaitForRoom(absl::Duration timeout = absl::InfiniteDuration()) {
-    ModelConfig config = TestConfig({8});
-    config.batch.max_variants = 1;
-    Start(std::move(config));
-    TestTask& use = Offer(0, 3);
-    fake_.Finish();
-    ASSERT_THAT(use.Await(), IsOk());
-    use.DropOutput();
-    worker_->Add(other_.Make(fake_, {{2}}));
-    ASSERT_THAT(worker_->Offer(2, Make(1, 2)), IsOk());
-    fake_.AwaitLaunches(2);
-    last_ = &Make(2, 3);
-    if (timeout != absl::InfiniteDuration()) {
-      last_->Timeout(timeout, clock_.Now());
-    }
-    ASSERT_THAT(worker_->Offer(1, *last_), IsOk());
-    wanted_ = &Offer(3, 4);
-    // The builder comes to it first, and finds no room for it.
-    clock_.Advance(absl::Microseconds(1));
-    const int prepares = fake_.prepares();
-    ASSERT_THAT(worker_->Offer(2, Make(4, 5)), IsOk());
-    fake_.AwaitPrepares(prepares + 1);
-    built_ = prepares + 1;
-  }
-
-  TestTask* last_ = nullptr;
-  TestTask* wanted_ = nullptr;
-  int built_ = 0;
-};
-
-TEST_F(ManualVariantBuilderTest, TheLadderIsTakenOverBetweenBatches) {
-  Start(TestConfig());
-  fake_.HoldPrepareAfter(prepared_ + 1);
-  TestTask& first = Offer(10, 3, 3);
-  fake_.AwaitLaunches(1);
-  fake_.AwaitPrepares(prepared_ + 2);
-  TestTask& second = Offer(20, 3, 8);
-  fake_.HoldPrepare(false);
-  fake_.AwaitExecutables(2);
-  EXPECT_EQ(fake_.launches(), 1);  // the first still runs
-  fake_.Finish();
-  EXPECT_THAT(first.Await(), IsOk());
-  fake_.AwaitLaunches(2);
-  EXPECT_EQ(fake_.launch_log()[1].rung, 8);
-  EXPECT_EQ(fake_.live_executables(), 2);  // the first's output is held
-  EXPECT_THAT(first.rows_answered(), ElementsAre(10, 11, 12));
-  first.DropOutput();
-  fake_.AwaitExecutables(1);
-  fake_.Finish();
-  EXPECT_THAT(second.Await(), IsOk());
-  EXPECT_EQ(fake_.wrong_thread_calls(), 0);
-}
-
-TEST_F(ManualVariantBuilderTest, ACancelMakesRoomForAnotherVariant) {
-  WaitForRoom();
-  worker_->Cancel(1, *last_);
-  fake_.AwaitPrepares(built_ + 1);
-  fake_.FinishAll();
-  EXPECT_THAT(wanted_->Await(), IsOk());
-}
-
-TEST_F(ManualVariantBuilderTest, AnExpiryMakesRoomForAnotherVariant) {
-  WaitForRoom(absl::Microseconds(100));
-  clock_.Advance(absl::Microseconds(100));
-  EXPECT_THAT(last_->Await(), StatusIs(absl::StatusCode::kDeadlineExceeded));
-  fake_.AwaitPrepares(built_ + 1);
-  fake_.FinishAll();
-  EXPECT_THAT(wanted_->Await(), IsOk());
-}
-
-TEST_F(ManualVariantBuilderTest,
-       WithOrderKeptTheVariantThatIsNeededLaterLeaves) {
-  ModelConfig config = TestConfig({8});
-  config.batch.max_variants = 1;
-  config.batch.preserve_ordering = true;
-  Start(std::move(config));
-  TestTask& running = Offer(0, 4);
-  fake_.AwaitLaunches(1);
-  TestTask& next = Offer(1, 3);   // no room for its variant
-  TestTask& later = Offer(2, 4);  // may not run before it
-  fake_.FinishAll();
-  EXPECT_THAT(running.Await(), IsOk());
-  running.DropOutput();
-  EXPECT_THAT(next.Await(), IsOk());
-  next.DropOutput();
-  EXPECT_THAT(later.Await(), IsOk());
-  EXPECT_EQ(built(), 3);
-  EXPECT_EQ(fake_.launch_log()[1].tags[0], 1);
+TEST_F(VariantBuilderTest, AfterItsStopNothingIsMade) {
+  builder_.Stop();
+  owner_.Give({&served_.AddVariant({3}), {.sizes = {1}}});
+  builder_.Request();
+  EXPECT_EQ(fake_.prepares(), 0);
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,7 +7,6 @@
 #include "gtest/gtest.h"
 #include "prometheus/metric_family.h"
 #include "runtime/worker/device_worker.h"
-#include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_device.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/worker_testing.h"
@@ -16,46 +14,24 @@
 namespace reprise {
 namespace {
 
-using ::reprise::testing::FakeClock;
-using ::reprise::testing::FakeDevice;
-using ::reprise::testing::FakeDeviceOptions;
 using ::reprise::testing::FakeRun;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
 using ::reprise::testing::TestTask;
+using ::reprise::testing::WorkerFixture;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A batch from queue to answers. With one second a run, a full batch behind a
 // running one is gathered early and staged.
-class WorkerBatchesTest : public ::testing::Test {
+class WorkerBatchesTest : public WorkerFixture {
  protected:
-  // The worker waits for the outputs that it gave out.
-  ~WorkerBatchesTest() override {
-    fake_->FinishAll();
-    worker_->Stop(clock_.Now());
-    for (TestTask& task : tasks_) task.DropOutput();
-  }
-
   void Start(ModelConfig config, FakeRun run = FakeRun::kManual) {
-    fake_ = std::make_unique<FakeDevice>(
-        clock_, FakeDeviceOptions{.run = run, .rung_time = [](int) {
-                                    return absl::Seconds(1);
-                                  }});
-    model_ = std::make_unique<TestModel>(1, std::move(config));
-    auto worker = DeviceWorker::Create(fake_->factory(), {}, clock_, registry_);
-    ASSERT_THAT(worker, IsOk());
-    worker_ = *std::move(worker);
-    worker_->Add(model_->Make(*fake_));
-  }
-
-  TestTask& Offer(int64_t tag, int rows = 1) {
-    TestTask& task = tasks_.emplace_back(tag, rows);
-    EXPECT_THAT(worker_->Offer(1, task), IsOk());
-    return task;
+    Serve(std::make_unique<TestModel>(1, std::move(config)),
+          {.run = run, .rung_time = [](int) { return absl::Seconds(1); }});
   }
 
   // Runs request 0, and stages a batch of two requests of two rows.
@@ -92,13 +68,6 @@ class WorkerBatchesTest : public ::testing::Test {
     }
     return sum;
   }
-
-  FakeClock clock_;
-  prometheus::Registry registry_;
-  std::deque<TestTask> tasks_;
-  std::unique_ptr<FakeDevice> fake_;
-  std::unique_ptr<TestModel> model_;
-  std::unique_ptr<DeviceWorker> worker_;
 };
 
 TEST_F(WorkerBatchesTest, AStagedRequestIsCancelledAtOnceAndBecomesPadding) {
@@ -225,6 +194,21 @@ TEST_F(WorkerBatchesTest, CountsEachBatchOnce) {
       model_->version().statistics().snapshot();
   EXPECT_EQ(statistics.execution_count, 1);
   EXPECT_EQ(statistics.batches.at(3).compute_infer.total, absl::Seconds(1));
+}
+
+TEST_F(WorkerBatchesTest, WarmUpIsNoTraffic) {
+  Start(TestConfig({1, 4}), FakeRun::kInstant);
+  TestTask& task = tasks_.emplace_back(1, 3);
+  task.warmup = true;
+  ASSERT_THAT(worker_->Offer(1, task), IsOk());
+  ASSERT_THAT(task.Await(), IsOk());
+  task.DropOutput();
+  ASSERT_TRUE(worker_->Stop(absl::InfiniteFuture()));
+  EXPECT_EQ(Value("reprise_batches_total"), 0);
+  EXPECT_EQ(Value("reprise_batch_rows"), 0);
+  EXPECT_EQ(Value("reprise_queue_duration_seconds"), 0);
+  EXPECT_EQ(Value("reprise_batch_dispatch_total"), 0);
+  EXPECT_EQ(model_->version().statistics().snapshot().execution_count, 0);
 }
 
 }  // namespace

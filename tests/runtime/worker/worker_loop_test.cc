@@ -1,4 +1,3 @@
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,7 +7,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/worker/device_worker.h"
-#include "tests/testing/fake_clock.h"
 #include "tests/testing/fake_device.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/worker_testing.h"
@@ -16,8 +14,6 @@
 namespace reprise {
 namespace {
 
-using ::reprise::testing::FakeClock;
-using ::reprise::testing::FakeDevice;
 using ::reprise::testing::FakeDeviceOptions;
 using ::reprise::testing::FakeLaunch;
 using ::reprise::testing::FakeRun;
@@ -25,43 +21,19 @@ using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TestConfig;
 using ::reprise::testing::TestModel;
-using ::reprise::testing::TestSignature;
 using ::reprise::testing::TestTask;
+using ::reprise::testing::WorkerFixture;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // When the worker looks, and what for: one model "m" on a device whose runs the
 // test ends.
-class WorkerLoopTest : public ::testing::Test {
+class WorkerLoopTest : public WorkerFixture {
  protected:
-  // The worker waits for the outputs that it gave out.
-  ~WorkerLoopTest() override {
-    fake_->FinishAll();
-    worker_->Stop(clock_.Now());
-    for (TestTask& task : tasks_) task.DropOutput();
-  }
-
   void Start(ModelConfig config, FakeDeviceOptions options) {
-    fake_ = std::make_unique<FakeDevice>(clock_, std::move(options));
-    model_ = std::make_unique<TestModel>(1, std::move(config));
-    auto worker = DeviceWorker::Create(fake_->factory(), {}, clock_, registry_);
-    ASSERT_THAT(worker, IsOk());
-    worker_ = *std::move(worker);
-    worker_->Add(model_->Make(*fake_));
+    Serve(std::make_unique<TestModel>(1, std::move(config)),
+          std::move(options));
   }
-
-  TestTask& Offer(int64_t tag, int rows = 1) {
-    TestTask& task = tasks_.emplace_back(tag, rows);
-    EXPECT_THAT(worker_->Offer(1, task), IsOk());
-    return task;
-  }
-
-  FakeClock clock_;
-  prometheus::Registry registry_;
-  std::deque<TestTask> tasks_;
-  std::unique_ptr<FakeDevice> fake_;
-  std::unique_ptr<TestModel> model_;
-  std::unique_ptr<DeviceWorker> worker_;
 };
 
 TEST_F(WorkerLoopTest, WithoutADelayALoneRequestRunsAtOnce) {
@@ -247,18 +219,18 @@ TEST_F(WorkerLoopTest, AHeldReplyThatHoldsTheLastSlotOnlyDelays) {
   Start(TestConfig({1}), {.run = FakeRun::kInstant, .slots = 1});
   TestTask& first = Offer(0);
   EXPECT_THAT(first.Await(), IsOk());
-  EXPECT_FALSE(first.plentiful());
+  EXPECT_FALSE(first.may_hold_slot());
   TestTask& second = Offer(1);
   EXPECT_FALSE(second.done());
   first.DropOutput();
   EXPECT_THAT(second.Await(), IsOk());
 }
 
-TEST_F(WorkerLoopTest, FreeSlotsArePlentiful) {
+TEST_F(WorkerLoopTest, WithSlotsFreeAReplyMayHoldItsOwn) {
   Start(TestConfig({1}), {.run = FakeRun::kInstant, .slots = 3});
   TestTask& task = Offer(0);
   EXPECT_THAT(task.Await(), IsOk());
-  EXPECT_TRUE(task.plentiful());
+  EXPECT_TRUE(task.may_hold_slot());
 }
 
 TEST_F(WorkerLoopTest, PrioritiesRunFirst) {
@@ -278,11 +250,11 @@ TEST_F(WorkerLoopTest, PrioritiesRunFirst) {
   fake_->FinishAll();
 }
 
-// A device that runs a batch within Submit: the worker's steps are lent.
-class LentStepTest : public WorkerLoopTest {
+// A device that runs a batch within Submit: the thread that offers runs it.
+class RunInlineTest : public WorkerLoopTest {
  protected:
   void SetUp() override {
-    Start(TestConfig(), {.run = FakeRun::kInstant, .runs_at_once = true});
+    Start(TestConfig(), {.run = FakeRun::kInstant, .runs_inline = true});
     fake_->OnLaunch([this](const FakeLaunch&) {
       threads_.push_back(gettid());
       if (on_launch_) std::exchange(on_launch_, nullptr)();
@@ -298,21 +270,21 @@ class LentStepTest : public WorkerLoopTest {
   std::function<void()> on_launch_;  // once
 };
 
-TEST_F(LentStepTest, ALoneRequestRunsOnTheThreadThatOffersIt) {
+TEST_F(RunInlineTest, ALoneRequestRunsOnTheThreadThatOffersIt) {
   TestTask& task = Offer(7);
   ASSERT_TRUE(task.done());
   EXPECT_THAT(task.rows_answered(), ElementsAre(7));
   EXPECT_THAT(threads_, ElementsAre(gettid()));
 }
 
-TEST_F(LentStepTest, RequestsInARowAreTheWorkers) {
+TEST_F(RunInlineTest, RequestsInARowAreTheWorkers) {
   Offer(0);
   EXPECT_THAT(Offer(1).Await(), IsOk());  // the clock has not moved
   ASSERT_EQ(threads_.size(), 2u);
   EXPECT_NE(threads_[1], gettid());
 }
 
-TEST_F(LentStepTest, WhatComesMeanwhileIsTheWorkers) {
+TEST_F(RunInlineTest, WhatComesMeanwhileIsTheWorkers) {
   on_launch_ = [this] { Offer(1); };
   Offer(0);
   EXPECT_THAT(tasks_[1].Await(), IsOk());
@@ -321,7 +293,7 @@ TEST_F(LentStepTest, WhatComesMeanwhileIsTheWorkers) {
   EXPECT_NE(threads_[1], gettid());
 }
 
-TEST_F(LentStepTest, AModelIsRemovedBetweenLentSteps) {
+TEST_F(RunInlineTest, AModelIsRemovedBetweenInlineRuns) {
   Offer(0);
   for (TestTask& task : tasks_) task.DropOutput();
   worker_->Remove(1);

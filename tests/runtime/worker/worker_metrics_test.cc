@@ -33,7 +33,7 @@ prometheus::ClientMetric Only(const prometheus::Registry& registry,
 
 TEST(WorkerMetricsTest, SeriesGoWithTheModel) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "cpu");
+  WorkerMetrics worker(registry, std::nullopt);
   {
     const ModelMetrics model(worker, worker.ModelLabels("m", "1"),
                              std::nullopt);
@@ -46,7 +46,7 @@ TEST(WorkerMetricsTest, SeriesGoWithTheModel) {
 
 TEST(WorkerMetricsTest, AReloadOfOneVersionKeepsItsSeries) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "cpu");
+  WorkerMetrics worker(registry, std::nullopt);
   const prometheus::Labels labels = worker.ModelLabels("m", "1");
   auto old_load = std::make_unique<ModelMetrics>(worker, labels, std::nullopt);
   old_load->padding_rows->Increment(3);
@@ -58,7 +58,7 @@ TEST(WorkerMetricsTest, AReloadOfOneVersionKeepsItsSeries) {
 
 TEST(WorkerMetricsTest, ABatchOfWaitsIsObservedAtOnce) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "cpu");
+  WorkerMetrics worker(registry, std::nullopt);
   ModelMetrics model(worker, worker.ModelLabels("m", "1"),
                      absl::Milliseconds(12));
   model.queue_seconds.Observe(0.012);
@@ -81,7 +81,7 @@ TEST(WorkerMetricsTest, ABatchOfWaitsIsObservedAtOnce) {
 
 TEST(WorkerMetricsTest, AReloadWithAnotherObjectiveKeepsTheBounds) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "cpu");
+  WorkerMetrics worker(registry, std::nullopt);
   const prometheus::Labels labels = worker.ModelLabels("m", "1");
   ModelMetrics old_load(worker, labels, std::nullopt);
   ModelMetrics new_load(worker, labels, absl::Milliseconds(42));
@@ -104,10 +104,11 @@ TEST(WorkerMetricsTest, AReloadWithAnotherObjectiveKeepsTheBounds) {
 
 TEST(WorkerMetricsTest, RungsHaveTheirSizeAndVariant) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "0");
+  WorkerMetrics worker(registry, 0);
   const Ladder ladder = {
       {.rows = 4, .p50 = absl::Milliseconds(2), .p999 = absl::Milliseconds(3)}};
-  VariantMetrics variant(worker, worker.ModelLabels("m", "1"), "n=3", ladder);
+  VariantMetrics variant(worker, worker.ModelLabels("m", "1"), "n=3", ladder,
+                         /*max_variants=*/2);
   variant.rungs[0].batches->Increment();
   const prometheus::ClientMetric metric =
       Only(registry, "reprise_batches_total");
@@ -123,9 +124,30 @@ TEST(WorkerMetricsTest, RungsHaveTheirSizeAndVariant) {
   EXPECT_EQ(SeriesOf(registry, "reprise_gpu_time_seconds"), 1);
 }
 
+TEST(WorkerMetricsTest, CountsOutlastTheirVariantAndALoadOfTheVersion) {
+  prometheus::Registry registry;
+  WorkerMetrics worker(registry, std::nullopt);
+  const prometheus::Labels labels = worker.ModelLabels("m", "1");
+  auto old_load = std::make_unique<ModelMetrics>(worker, labels, std::nullopt);
+  const Ladder ladder = {
+      {.rows = 4, .p50 = absl::Milliseconds(2), .p999 = absl::Milliseconds(3)}};
+  auto variant = std::make_unique<VariantMetrics>(worker, labels, "n=3", ladder,
+                                                  /*max_variants=*/1);
+  variant->rungs[0].batches->Increment();
+  variant.reset();
+  auto new_load = std::make_unique<ModelMetrics>(worker, labels, std::nullopt);
+  old_load.reset();
+  EXPECT_EQ(Only(registry, "reprise_batches_total").counter.value, 1);
+  EXPECT_EQ(SeriesOf(registry, "reprise_cpu_time_seconds"), 1);
+  EXPECT_EQ(SeriesOf(registry, "reprise_graph_table_seconds"), 0);
+  new_load.reset();
+  EXPECT_EQ(SeriesOf(registry, "reprise_batches_total"), 0);
+  EXPECT_EQ(SeriesOf(registry, "reprise_cpu_time_seconds"), 0);
+}
+
 TEST(WorkerMetricsTest, ARunCountsRowsPaddingTimeAndError) {
   prometheus::Registry registry;
-  WorkerMetrics worker(registry, "cpu");
+  WorkerMetrics worker(registry, std::nullopt);
   ModelMetrics model(worker, worker.ModelLabels("m", "1"), std::nullopt);
   model.ObserveRun(3,
                    {.rows = 4,

@@ -36,12 +36,12 @@ TEST(EncodeTest, TheReplyIsWhatProtobufReads) {
   const ModelHandle model = MakeModel("simple", signature, {}, 12);
   const DecodedRequest::Output wanted[] = {{0, 0}, {1, 0}};
   for (const int rows : {1, 3, 8}) {
-    for (const bool plentiful : {true, false}) {
+    for (const bool may_hold_slot : {true, false}) {
       const size_t bytes = static_cast<size_t>(rows) * 64;
       const std::string a(bytes, 'a');
       const std::string b(bytes, 'b');
       const BatchOutput output =
-          MakeOutput(signature, {AsBytes(a), AsBytes(b)}, rows, plentiful);
+          MakeOutput(signature, {AsBytes(a), AsBytes(b)}, rows, may_hold_slot);
       const auto reply = EncodeReply({*model, "req", wanted, kNoLimit}, output);
       ASSERT_THAT(reply, IsOk());
       const ModelInferResponse response = Parse(*reply);

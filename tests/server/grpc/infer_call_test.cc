@@ -40,8 +40,8 @@ TEST_F(InferCallTest, AReplyHoldsWhatTheModelGave) {
 
 TEST_F(InferCallTest, MegabytesGoThereAndBack) {
   Start();
-  for (const bool plentiful : {true, false}) {
-    manager_.SetPlentiful(plentiful);
+  for (const bool may_hold_slot : {true, false}) {
+    manager_.SetMayHoldSlot(may_hold_slot);
     for (const size_t size : {size_t{0}, size_t{1000}, size_t{5} << 20}) {
       std::string bytes(size, '\0');
       for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7);

@@ -37,7 +37,7 @@ class InferenceServiceTest : public ::testing::Test {
     return response.ready();
   }
 
-  Registry registry_;
+  ModelRegistry registry_;
   FakeModelManager manager_{registry_, RealClock::Get()};
   HealthState health_{registry_, manager_};
   FakeClock clock_;

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 class RepositoryServiceTest : public ::testing::Test {
  protected:
-  Registry registry_;
+  ModelRegistry registry_;
   FakeModelManager manager_{registry_, RealClock::Get()};
   inference::RepositoryModelLoadResponse loaded_;
   inference::RepositoryModelUnloadResponse unloaded_;
