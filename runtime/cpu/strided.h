@@ -10,7 +10,9 @@
 
 namespace reprise::cpu {
 
-inline constexpr int kMaxAxes = 16;  // after a Tile has doubled 8
+// After a Tile has doubled ops::kMaxRank. No walk is made for more: plain
+// kernels refuse such nodes.
+inline constexpr int kMaxAxes = 16;
 inline constexpr int kMaxOperands = 4;
 
 // Axes of length 1 are gone, and neighbours that every operand walks in one

@@ -9,21 +9,10 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
 #include "runtime/cpu/ops/families.h"
+#include "runtime/cpu/ops/index.h"
 
 namespace reprise::cpu {
 namespace {
-
-int64_t Product(std::span<const int64_t> dims) {
-  int64_t n = 1;
-  for (const int64_t dim : dims) n *= dim;
-  return n;
-}
-
-// `index` counted from the front, or -1 if it is outside [-extent, extent).
-int64_t Normal(int64_t index, int64_t extent) {
-  if (index < 0) index += extent;
-  return index >= 0 && index < extent ? index : -1;
-}
 
 struct GatherSizes {
   int64_t outer = 1;
@@ -41,7 +30,7 @@ Kernel GatherKernel(const GatherSizes& sizes) {
     for (int64_t o = 0; o < sizes.outer; ++o) {
       const T* block = x + o * sizes.extent * sizes.inner;
       for (int64_t i = 0; i < sizes.indices; ++i, y += sizes.inner) {
-        const int64_t at = Normal(indices[i], sizes.extent);
+        const int64_t at = FromFront(indices[i], sizes.extent);
         if (at < 0) {
           std::fill_n(y, sizes.inner, T{});
         } else {
@@ -76,7 +65,7 @@ Kernel GatherElementsKernel(const AlongAxis& along) {
         rest /= along.out[axis];
         if (axis != along.axis) at += index * along.in_strides[axis];
       }
-      const int64_t chosen = Normal(indices[i], along.extent);
+      const int64_t chosen = FromFront(indices[i], along.extent);
       y[i] = chosen < 0 ? T{} : x[at + chosen * along.in_strides[along.axis]];
     }
   }};
@@ -99,7 +88,7 @@ Kernel GatherNdKernel(const Dims& data, int64_t batch, int64_t depth,
         int64_t at = b * batch_stride;
         bool inside = true;
         for (int64_t d = 0; d < depth; ++d) {
-          const int64_t chosen = Normal(indices[d], data[batch_axes + d]);
+          const int64_t chosen = FromFront(indices[d], data[batch_axes + d]);
           inside = inside && chosen >= 0;
           at += chosen * strides[batch_axes + d];
         }
@@ -120,10 +109,10 @@ absl::StatusOr<Kernel> MakeGather(const KernelRequest& request) {
                            ops::ReadGatherAxis(request.view));
   const std::span<const int64_t> data = request.view.dims(0);
   GatherSizes sizes;
-  sizes.outer = Product(data.first(static_cast<size_t>(axis)));
+  sizes.outer = ElementCount(data.first(static_cast<size_t>(axis)));
   sizes.extent = data[axis];
-  sizes.inner = Product(data.subspan(static_cast<size_t>(axis) + 1));
-  sizes.indices = Product(request.view.dims(1));
+  sizes.inner = ElementCount(data.subspan(static_cast<size_t>(axis) + 1));
+  sizes.indices = ElementCount(request.view.dims(1));
   return VisitIndex(
       request.view.dtype(1), [&](auto index) -> absl::StatusOr<Kernel> {
         return VisitBytes(
@@ -142,7 +131,7 @@ absl::StatusOr<Kernel> MakeGatherElements(const KernelRequest& request) {
   along.in_strides = Strides(request.view.dims(0));
   along.extent = request.view.dims(0)[axis];
   along.axis = axis;
-  along.total = Product(along.out);
+  along.total = ElementCount(along.out);
   return VisitIndex(
       request.view.dtype(1), [&](auto index) -> absl::StatusOr<Kernel> {
         return VisitBytes(
@@ -155,22 +144,22 @@ absl::StatusOr<Kernel> MakeGatherElements(const KernelRequest& request) {
 }
 
 absl::StatusOr<Kernel> MakeGatherNd(const KernelRequest& request) {
-  REPRISE_ASSIGN_OR_RETURN(const int64_t batch_axes,
-                           request.view.attributes().Int("batch_dims", 0));
+  REPRISE_ASSIGN_OR_RETURN(const ops::NdParams params,
+                           ops::ReadNd(request.view));
   const std::span<const int64_t> data = request.view.dims(0);
   const std::span<const int64_t> indices = request.view.dims(1);
-  const auto lead = static_cast<size_t>(batch_axes);
-  const int64_t depth = indices.back();
-  const int64_t batch = Product(indices.first(lead));
+  const auto lead = static_cast<size_t>(params.batch);
+  const int64_t batch = ElementCount(indices.first(lead));
   const int64_t tuples =
-      Product(indices.subspan(lead, indices.size() - 1 - lead));
+      ElementCount(indices.subspan(lead, indices.size() - 1 - lead));
   const int64_t inner =
-      Product(data.subspan(lead + static_cast<size_t>(depth)));
-  return VisitBytes(
-      request.view.dtype(0), [&](auto tag) -> absl::StatusOr<Kernel> {
-        return GatherNdKernel<typename decltype(tag)::type>(
-            request.view.dims(0), batch, depth, tuples, inner, batch_axes);
-      });
+      ElementCount(data.subspan(lead + static_cast<size_t>(params.depth)));
+  return VisitBytes(request.view.dtype(0),
+                    [&](auto tag) -> absl::StatusOr<Kernel> {
+                      return GatherNdKernel<typename decltype(tag)::type>(
+                          request.view.dims(0), batch, params.depth, tuples,
+                          inner, params.batch);
+                    });
 }
 
 }  // namespace reprise::cpu

@@ -10,6 +10,7 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
 #include "runtime/cpu/ops/families.h"
+#include "runtime/ops/reshape.h"
 
 namespace reprise::cpu {
 
@@ -20,16 +21,9 @@ absl::StatusOr<Kernel> MakeShape(const KernelRequest& request) {
     REPRISE_ASSIGN_OR_RETURN(const int64_t n, NumElements(dims));
     values = {n};
   } else {
-    const auto rank = static_cast<int64_t>(dims.size());
-    const auto& attributes = request.view.attributes();
-    REPRISE_ASSIGN_OR_RETURN(int64_t start, attributes.Int("start", 0));
-    REPRISE_ASSIGN_OR_RETURN(int64_t end, attributes.Int("end", rank));
-    const auto bounded = [rank](int64_t i) {
-      return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank);
-    };
-    start = bounded(start);
-    end = std::max(start, bounded(end));
-    values.assign(dims.begin() + start, dims.begin() + end);
+    REPRISE_ASSIGN_OR_RETURN(const ops::ShapeParams params,
+                             ops::ReadShape(request.view));
+    values.assign(dims.begin() + params.start, dims.begin() + params.end);
   }
   return Kernel{[values](const KernelArgs& args) {
     std::copy(values.begin(), values.end(), args.out<int64_t>(0));

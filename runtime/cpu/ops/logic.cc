@@ -1,7 +1,6 @@
 // Comparisons, logic, bits, and the operators with any number of inputs.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "runtime/cpu/ops/arithmetic.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/ops/rows.h"
+#include "runtime/ops/elementwise.h"
 
 namespace reprise::cpu {
 namespace {
@@ -125,15 +125,13 @@ DType Unsigned(DType dtype) {
 }
 
 absl::StatusOr<Kernel> MakeShift(const KernelRequest& request) {
-  REPRISE_ASSIGN_OR_RETURN(const std::string direction,
-                           request.view.attributes().String("direction", ""));
+  REPRISE_ASSIGN_OR_RETURN(const bool left, ops::ReadShiftsLeft(request.view));
   const DType dtype = Unsigned(request.view.dtype(0));
   const RowOperand inputs[] = {{dtype, DType::kUint64, request.view.dims(0)},
                                {dtype, DType::kUint64, request.view.dims(1)}};
   return RowKernel({dtype, DType::kUint64, request.outputs[0].dims}, inputs,
-                   direction == "LEFT"
-                       ? BinaryRow<uint64_t, uint64_t, ShiftLeftFn>
-                       : BinaryRow<uint64_t, uint64_t, ShiftRightFn>);
+                   left ? BinaryRow<uint64_t, uint64_t, ShiftLeftFn>
+                        : BinaryRow<uint64_t, uint64_t, ShiftRightFn>);
 }
 
 template <typename T>
@@ -143,8 +141,6 @@ RowFn BitsRow(absl::string_view op) {
   if (op == "BitwiseXor") return BinaryRow<T, T, BitXorFn>;
   return UnaryRow<T, T, BitNotFn>;
 }
-
-// ---- Any number of inputs.
 
 struct SameFn {
   template <typename T>

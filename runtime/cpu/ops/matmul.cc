@@ -1,13 +1,16 @@
 // MatMul and Gemm, with the bias and the activation of their fused forms.
 #include "runtime/ops/matmul.h"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/activation.h"
 #include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/arithmetic.h"
 #include "runtime/cpu/ops/families.h"
 #include "runtime/cpu/strided.h"
 
@@ -25,20 +28,34 @@ struct Product {
   int64_t b_column = 1;
 };
 
-// finish(sum, row, column) makes the element of y, which is [m,n] densely.
+// finish(sum, row, column) makes the element of `out`, which is [m,n] densely.
 template <typename T, typename Finish>
-void Multiply(const Product& p, const T* a, const T* b, T* y, Finish finish) {
+void Multiply(const Product& p, const T* a, const T* b, T* out, Finish finish) {
   using C = ComputeType<T>;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
       C sum{0};
       for (int64_t k = 0; k < p.k; ++k) {
-        sum += static_cast<C>(a[i * p.a_row + k * p.a_column]) *
-               static_cast<C>(b[k * p.b_row + j * p.b_column]);
+        const C x = static_cast<C>(a[i * p.a_row + k * p.a_column]);
+        const C y = static_cast<C>(b[k * p.b_row + j * p.b_column]);
+        sum = AddFn()(sum, MulFn()(x, y));
       }
-      *y++ = static_cast<T>(finish(sum, i, j));
+      *out++ = static_cast<T>(finish(sum, i, j));
     }
   }
+}
+
+// An integer times one of Gemm's factors, clamped to its type.
+template <typename C>
+C Scaled(float factor, C value) {
+  using Limits = std::numeric_limits<C>;
+  if (!(factor < 1) && !(factor > 1)) return value;
+  const double scaled =
+      static_cast<double>(factor) * static_cast<double>(value);
+  if (std::isnan(scaled)) return C{0};
+  if (scaled >= static_cast<double>(Limits::max())) return Limits::max();
+  if (scaled <= static_cast<double>(Limits::lowest())) return Limits::lowest();
+  return static_cast<C>(scaled);
 }
 
 template <typename C>
@@ -70,7 +87,9 @@ Kernel MatMulKernel(const ops::MatMulParams& params,
         Multiply(p, args.in<T>(0) + a * p.m * p.k,
                  args.in<T>(1) + b * p.k * p.n, args.out<T>(0) + y * p.m * p.n,
                  [&](C sum, int64_t, int64_t column) {
-                   if (bias != nullptr) sum += static_cast<C>(bias[column]);
+                   if (bias != nullptr) {
+                     sum = AddFn()(sum, static_cast<C>(bias[column]));
+                   }
                    return Activated(activation, sum);
                  });
       }
@@ -101,13 +120,10 @@ Kernel GemmKernel(const ops::GemmParams& params, const Dims& c_dims,
                           static_cast<C>(addend[i * row + j * column]);
                  }
                } else {
-                 sum = static_cast<C>(static_cast<double>(params.alpha) *
-                                      static_cast<double>(sum));
+                 sum = Scaled(params.alpha, sum);
                  if (addend != nullptr) {
-                   sum = static_cast<C>(
-                       sum + static_cast<C>(static_cast<double>(params.beta) *
-                                            static_cast<double>(
-                                                addend[i * row + j * column])));
+                   sum = AddFn()(
+                       sum, Scaled(params.beta, addend[i * row + j * column]));
                  }
                }
                return Activated(activation, sum);

@@ -8,8 +8,10 @@
 
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/dispatch.h"
+#include "runtime/cpu/ops/arithmetic.h"
 #include "runtime/cpu/ops/convert.h"
 #include "runtime/cpu/ops/families.h"
+#include "runtime/cpu/ops/index.h"
 #include "runtime/ops/gather.h"
 
 namespace reprise::cpu {
@@ -35,10 +37,10 @@ void Apply(ScatterReduction how, std::byte* into, const std::byte* values,
         y[i] = x[i];
         break;
       case ScatterReduction::kAdd:
-        y[i] = static_cast<T>(a + b);
+        y[i] = static_cast<T>(AddFn()(a, b));
         break;
       case ScatterReduction::kMul:
-        y[i] = static_cast<T>(a * b);
+        y[i] = static_cast<T>(MulFn()(a, b));
         break;
       case ScatterReduction::kMax:
         y[i] = static_cast<T>(std::max(a, b));
@@ -62,11 +64,6 @@ absl::StatusOr<ApplyFn> FindApply(ScatterReduction how, DType dtype) {
   return VisitNumber(dtype, [](auto tag) -> absl::StatusOr<ApplyFn> {
     return ApplyFn{Apply<typename decltype(tag)::type>};
   });
-}
-
-int64_t Normal(int64_t index, int64_t extent) {
-  if (index < 0) index += extent;
-  return index >= 0 && index < extent ? index : -1;
 }
 
 struct Scatter {
@@ -121,7 +118,7 @@ struct ScatterElements {
           args.inputs[1] + done * static_cast<int64_t>(indices.from_size()), 1,
           n, buffer));
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t at = Normal(chosen[i], scatter.data[axis]);
+        const int64_t at = FromFront(chosen[i], scatter.data[axis]);
         if (at < 0) continue;
         const int64_t target = Base(done + i) + at * scatter.strides[axis];
         scatter.apply(scatter.how, y + target * scatter.size,
@@ -146,7 +143,7 @@ struct ScatterNd {
       int64_t at = 0;
       bool inside = true;
       for (int64_t d = 0; d < depth; ++d) {
-        const int64_t chosen = Normal(tuple[d], scatter.data[d]);
+        const int64_t chosen = FromFront(tuple[d], scatter.data[d]);
         inside = inside && chosen >= 0;
         at += chosen * scatter.strides[d];
       }
@@ -177,7 +174,7 @@ struct OneHot {
           args.inputs[0] + done * static_cast<int64_t>(indices.from_size()), 1,
           n, buffer));
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t hot = Normal(chosen[i], depth);
+        const int64_t hot = FromFront(chosen[i], depth);
         if (hot < 0) continue;
         const int64_t o = (done + i) / inner;
         y[(o * depth + hot) * inner + (done + i) % inner] = values[1];

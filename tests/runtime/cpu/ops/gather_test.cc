@@ -51,5 +51,13 @@ TEST(GatherTest, NdFollowsTuples) {
               ElementsAre(2, 0));
 }
 
+TEST(GatherTest, NdKnowsBatchAxesFromOpset12Only) {
+  OpTester nd("GatherND", 11);
+  nd.In(F32({2, 2}, {1, 2, 3, 4}))
+      .In(I64({2, 1}, {1, 0}))
+      .Set("batch_dims", int64_t{1000});
+  EXPECT_THAT(Values<float>(nd.Result()), ElementsAre(3, 4, 1, 2));
+}
+
 }  // namespace
 }  // namespace reprise::cpu

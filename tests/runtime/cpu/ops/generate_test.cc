@@ -35,5 +35,13 @@ TEST(GenerateTest, ShapeTakesAPart) {
       ElementsAre(6));
 }
 
+TEST(GenerateTest, ShapeIsWholeBelowOpset15) {
+  EXPECT_THAT(Values<int64_t>(OpTester("Shape", 14)
+                                  .In(F32({2, 3}, std::vector<float>(6)))
+                                  .Set("start", int64_t{1})
+                                  .Result()),
+              ElementsAre(2, 3));
+}
+
 }  // namespace
 }  // namespace reprise::cpu

@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <limits>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/runtime/cpu/ops/op_tester.h"
@@ -47,6 +50,30 @@ TEST(MatMulTest, MultipliesIntegers) {
                                   .In(I64({2, 1}, {3, 4}))
                                   .Result()),
               ElementsAre(11));
+}
+
+TEST(MatMulTest, SumsOfIntegersWrapAround) {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  EXPECT_THAT(Values<int64_t>(OpTester("MatMul", 13)
+                                  .In(I64({1, 2}, {most, 1}))
+                                  .In(I64({2, 1}, {2, 5}))
+                                  .Result()),
+              ElementsAre(3));
+}
+
+TEST(MatMulTest, GemmOfIntegersIsExactWithoutFactorsAndClampedWithThem) {
+  const int64_t large = (int64_t{1} << 60) + 1;
+  const auto gemm = [large](float alpha) {
+    return Values<int64_t>(OpTester("Gemm", 13)
+                               .In(I64({1, 1}, {large}))
+                               .In(I64({1, 1}, {1}))
+                               .In(I64({1}, {1}))
+                               .Set("alpha", alpha)
+                               .Result());
+  };
+  EXPECT_THAT(gemm(1.0F), ElementsAre(large + 1));
+  // The greatest integer, and one more wraps around.
+  EXPECT_THAT(gemm(1e6F), ElementsAre(std::numeric_limits<int64_t>::min()));
 }
 
 }  // namespace

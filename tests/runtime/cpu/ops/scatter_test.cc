@@ -1,9 +1,10 @@
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 #include "tests/runtime/cpu/ops/op_tester.h"
 
 namespace reprise::cpu {
@@ -89,6 +90,21 @@ TEST(ScatterTest, OneHotLeavesOutWhatIsOutOfRange) {
                                   .Set("axis", int64_t{0})
                                   .Result()),
               ElementsAre(1, -1, -1, 1));
+}
+
+TEST(ScatterTest, CombinedIntegersWrapAround) {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const auto combine = [most](const char* how) {
+    return Values<int64_t>(OpTester("ScatterElements", 18)
+                               .In(I64({1}, {most}))
+                               .In(I64({1}, {0}))
+                               .In(I64({1}, {2}))
+                               .Set("reduction", std::string(how))
+                               .Result());
+  };
+  EXPECT_THAT(combine("add"),
+              ElementsAre(std::numeric_limits<int64_t>::min() + 1));
+  EXPECT_THAT(combine("mul"), ElementsAre(-2));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 #include "tests/runtime/cpu/ops/op_tester.h"
 #include "tests/testing/status_matchers.h"
 
@@ -134,6 +134,18 @@ TEST(UnaryTest, ClipOfIntegersHasTheirOwnBounds) {
                       .In(TensorOf<int8_t>(DType::kInt8, {}, {3}))
                       .Result()),
               ElementsAre(-128, 0, 3));
+}
+
+TEST(UnaryTest, ClipOfUint64TakesBoundsOfTheUpperHalf) {
+  const uint64_t half = uint64_t{1} << 63;
+  EXPECT_THAT(Values<uint64_t>(
+                  OpTester("Clip", 13)
+                      .In(TensorOf<uint64_t>(DType::kUint64, {3},
+                                             {5, half + 3, half + 9}))
+                      .In(TensorOf<uint64_t>(DType::kUint64, {}, {half + 1}))
+                      .In(TensorOf<uint64_t>(DType::kUint64, {}, {half + 7}))
+                      .Result()),
+              ElementsAre(half + 1, half + 3, half + 7));
 }
 
 TEST(UnaryTest, NarrowIntegersWrapInTheirOwnWidth) {
