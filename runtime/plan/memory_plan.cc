@@ -1,7 +1,10 @@
 #include "runtime/plan/memory_plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -136,8 +139,101 @@ absl::Status CheckForm(const Plan& plan) {
   return absl::OkStatus();
 }
 
-bool Overlap(const Block& a, const Block& b) {
-  return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+// Blocks that live for more steps than this are few, as a rule: they are looked
+// through one by one.
+constexpr int kShortLife = 64;
+
+// What has an offset, found by when it lives: a model has thousands of steps,
+// and most of what they make is gone after a few.
+class PlacedBlocks {
+ public:
+  explicit PlacedBlocks(size_t steps) : starts_(steps) {}
+
+  // Those alive with `life`, ascending by offset.
+  std::vector<const Block*> AliveWith(const Life& life) {
+    std::vector<const Block*> alive;
+    const bool everywhere = life.last - life.first > kShortLife;
+    if (everywhere) Sort();
+    for (const Block* block : everywhere ? all_ : long_) {
+      if (block->life.Overlaps(life)) alive.push_back(block);
+    }
+    if (everywhere) return alive;
+    const auto middle = static_cast<int64_t>(alive.size());
+    for (int i = std::max(0, life.first - kShortLife); i <= life.last; ++i) {
+      for (const Block* block : starts_[i]) {
+        if (block->life.Overlaps(life)) alive.push_back(block);
+      }
+    }
+    SortFrom(middle, alive);
+    return alive;
+  }
+
+  void Add(const Block& block) {
+    all_.push_back(&block);
+    if (block.life.last - block.life.first > kShortLife) {
+      long_.insert(
+          std::upper_bound(long_.begin(), long_.end(), &block, ByOffset),
+          &block);
+    } else {
+      starts_[block.life.first].push_back(&block);
+    }
+  }
+
+ private:
+  static bool ByOffset(const Block* a, const Block* b) {
+    return a->offset < b->offset;
+  }
+  // Sorts `blocks`, whose first `sorted` are sorted already.
+  static void SortFrom(int64_t sorted, std::vector<const Block*>& blocks) {
+    const auto middle = blocks.begin() + sorted;
+    std::sort(middle, blocks.end(), ByOffset);
+    std::inplace_merge(blocks.begin(), middle, blocks.end(), ByOffset);
+  }
+  void Sort() {
+    if (sorted_ == all_.size()) return;
+    SortFrom(static_cast<int64_t>(sorted_), all_);
+    sorted_ = all_.size();
+  }
+
+  std::vector<const Block*> all_;
+  size_t sorted_ = 0;               // so many of `all_`
+  std::vector<const Block*> long_;  // those of long lives, sorted
+  std::vector<std::vector<const Block*>> starts_;  // the others, by first step
+};
+
+// Blocks in the order in which they begin to live, each held against those that
+// live then: since none of these overlap, its neighbours will do.
+absl::Status CheckOverlaps(const Plan& plan, const std::vector<Block>& blocks) {
+  std::vector<const Block*> begins;
+  for (const Block& block : blocks) begins.push_back(&block);
+  std::vector<const Block*> ends = begins;
+  std::sort(begins.begin(), begins.end(), [](const Block* a, const Block* b) {
+    return a->life.first < b->life.first;
+  });
+  std::sort(ends.begin(), ends.end(), [](const Block* a, const Block* b) {
+    return a->life.last < b->life.last;
+  });
+  std::map<int64_t, const Block*> alive;  // by offset
+  size_t ended = 0;
+  for (const Block* block : begins) {
+    for (; ends[ended]->life.last < block->life.first; ++ended) {
+      alive.erase(ends[ended]->offset);
+    }
+    const auto after = alive.lower_bound(block->offset);
+    const Block* other = nullptr;
+    if (after != alive.end() && after->first < block->offset + block->bytes) {
+      other = after->second;
+    } else if (after != alive.begin()) {
+      const Block* before = std::prev(after)->second;
+      if (before->offset + before->bytes > block->offset) other = before;
+    }
+    if (other != nullptr) {
+      return absl::InternalError(
+          absl::StrCat(block->Name(plan), " overlaps ", other->Name(plan)));
+    }
+    alive.emplace(block->offset, block);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -150,19 +246,10 @@ absl::Status AssignMemory(Plan& plan) {
       [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
 
   plan.arena_bytes = 0;
-  std::vector<const Block*> by_offset;  // all that have an offset
+  PlacedBlocks placed(plan.steps.size());
   for (Block& block : blocks) {
-    std::vector<const Block*> alive;
-    for (const Block* other : by_offset) {
-      if (other->life.Overlaps(block.life)) alive.push_back(other);
-    }
-    block.offset = BestGap(alive, block.bytes);
-    by_offset.insert(
-        std::upper_bound(by_offset.begin(), by_offset.end(), &block,
-                         [](const Block* a, const Block* b) {
-                           return a->offset < b->offset;
-                         }),
-        &block);
+    block.offset = BestGap(placed.AliveWith(block.life), block.bytes);
+    placed.Add(block);
     plan.arena_bytes = std::max(plan.arena_bytes, block.offset + block.bytes);
     if (block.buffer != kNoBuffer) {
       plan.buffers[block.buffer].offset = block.offset;
@@ -176,22 +263,15 @@ absl::Status AssignMemory(Plan& plan) {
 absl::Status CheckPlan(const Plan& plan) {
   REPRISE_RETURN_IF_ERROR(CheckForm(plan));
   const std::vector<Block> blocks = Blocks(plan);
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    const Block& a = blocks[i];
-    if (a.offset < 0 || a.offset % kArenaAlignment != 0 ||
-        a.offset + a.bytes > plan.arena_bytes) {
-      return absl::InternalError(
-          absl::StrCat(a.Name(plan), " lies at ", a.offset, ", ", a.bytes,
-                       " bytes, in an arena of ", plan.arena_bytes));
-    }
-    for (size_t j = 0; j < i; ++j) {
-      if (a.life.Overlaps(blocks[j].life) && Overlap(a, blocks[j])) {
-        return absl::InternalError(
-            absl::StrCat(a.Name(plan), " overlaps ", blocks[j].Name(plan)));
-      }
+  for (const Block& block : blocks) {
+    if (block.offset < 0 || block.offset % kArenaAlignment != 0 ||
+        block.offset + block.bytes > plan.arena_bytes) {
+      return absl::InternalError(absl::StrCat(
+          block.Name(plan), " lies at ", block.offset, ", ", block.bytes,
+          " bytes, in an arena of ", plan.arena_bytes));
     }
   }
-  return absl::OkStatus();
+  return CheckOverlaps(plan, blocks);
 }
 
 }  // namespace reprise::plan
