@@ -13,7 +13,13 @@ namespace {
 
 constexpr int64_t kPage = int64_t{2} << 20;  // of the large kind
 
+int64_t RoundUp(int64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
 }  // namespace
+
+ArenaHold::~ArenaHold() {
+  if (arena_ != nullptr) arena_->Release(bytes_);
+}
 
 absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t reserve_bytes) {
   void* const data =
@@ -30,22 +36,39 @@ absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t reserve_bytes) {
 
 Arena::~Arena() { munmap(data_, static_cast<size_t>(reserved_)); }
 
-absl::Status Arena::Reserve(int64_t bytes) {
+absl::StatusOr<ArenaHold> Arena::Reserve(int64_t bytes) {
   absl::MutexLock lock(&mu_);
-  if (bytes <= size_) return absl::OkStatus();
-  const int64_t rounded = (bytes + kPage - 1) / kPage * kPage;
-  if (rounded > reserved_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("an arena of ", bytes, " bytes is asked for, and ",
-                     reserved_, " are set aside"));
+  if (bytes > size_) {
+    if (bytes > reserved_ || RoundUp(bytes) > reserved_) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("an arena of ", bytes, " bytes is asked for, and ",
+                       reserved_, " are set aside"));
+    }
+    const int64_t rounded = RoundUp(bytes);
+    if (mprotect(data_, static_cast<size_t>(rounded), PROT_READ | PROT_WRITE) !=
+        0) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot commit an arena of ", bytes,
+                       " bytes: ", std::strerror(errno)));
+    }
+    size_ = rounded;
   }
-  if (mprotect(data_, static_cast<size_t>(rounded), PROT_READ | PROT_WRITE) !=
-      0) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "cannot commit an arena of ", bytes, " bytes: ", std::strerror(errno)));
+  needs_.insert(bytes);
+  return ArenaHold(this, bytes);
+}
+
+void Arena::Release(int64_t bytes) {
+  absl::MutexLock lock(&mu_);
+  needs_.erase(needs_.find(bytes));
+  const int64_t rest = needs_.empty() ? 0 : RoundUp(*needs_.rbegin());
+  if (rest >= size_) return;
+  // Mapped anew, since that gives back what was promised too. If the system
+  // refuses, the pages stay.
+  if (mmap(data_ + rest, static_cast<size_t>(size_ - rest), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+           0) != MAP_FAILED) {
+    size_ = rest;
   }
-  size_ = rounded;
-  return absl::OkStatus();
 }
 
 int64_t Arena::size() const {

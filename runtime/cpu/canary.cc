@@ -4,12 +4,16 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/cpu/float16.h"
+#include "runtime/tensor/float16.h"
 #include "runtime/tensor/string_ref.h"
 
 namespace reprise::cpu {
@@ -30,10 +34,22 @@ void Put(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(value));
 }
 
-void PutElement(DType dtype, std::byte* at, double noise, double magnitude) {
+// What integers are made of.
+enum class Integers {
+  kSmall,  // 0, 1 and 2: an index into anything
+  kMixed,  // every other one is larger, so that a division does not hide it
+};
+
+int64_t IntegerOf(DType dtype, double noise, Integers integers) {
+  const auto sixth = static_cast<int64_t>(noise * 6);
+  if (integers == Integers::kSmall || sixth < 3) return sixth % 3;
+  return static_cast<int64_t>(noise * (ElementSize(dtype) == 1 ? 100 : 10'000));
+}
+
+void PutElement(DType dtype, std::byte* at, double noise, double magnitude,
+                Integers integers) {
   const double real = (noise * 2 - 1) * magnitude;
-  const auto small =
-      static_cast<uint64_t>(noise * 3);  // an index into anything
+  const auto small = static_cast<uint64_t>(noise * 3);
   switch (dtype) {
     case DType::kFp32:
       return Put(at, static_cast<float>(real));
@@ -49,9 +65,10 @@ void PutElement(DType dtype, std::byte* at, double noise, double magnitude) {
       static constexpr char kText[] = "abc";
       return Put(at, StringRef{kText, small + 1});
     }
-    default:
-      std::memset(at, 0, ElementSize(dtype));
-      Put(at, static_cast<uint8_t>(small));  // little-endian
+    default: {
+      const int64_t value = IntegerOf(dtype, noise, integers);
+      std::memcpy(at, &value, ElementSize(dtype));  // little-endian
+    }
   }
 }
 
@@ -100,6 +117,10 @@ double Real(DType dtype, const std::byte* at) {
   }
 }
 
+// How far a rung may differ from itself, of the row's largest value: it adds in
+// the same order, whatever the other rows hold.
+constexpr double kSameRung = 1e-5;
+
 // How far two rungs may differ, of the row's largest value.
 double Tolerance(DType dtype) {
   return dtype == DType::kFp16 || dtype == DType::kBf16 ? 3e-2 : 1e-3;
@@ -119,7 +140,8 @@ void Repeat(std::byte* at, size_t period, size_t bytes) {
 constexpr size_t kPeriod = 4093;
 
 // Row `as` of the slot becomes the row known as `row`.
-void FillRow(const Signature& signature, CpuSlot& slot, int as, int row) {
+void FillRow(const Signature& signature, CpuSlot& slot, int as, int row,
+             Integers integers) {
   // The first row is the smallest: what depends on a maximum shows.
   const double magnitude = row == 0 ? 0.5 : 2.0 + row % 3;
   for (size_t k = 0; k < signature.inputs.size(); ++k) {
@@ -129,7 +151,7 @@ void FillRow(const Signature& signature, CpuSlot& slot, int as, int row) {
     std::byte* at = slot.buffers().inputs[k] + static_cast<size_t>(as) * bytes;
     const uint64_t seed = (static_cast<uint64_t>(row) << 40) + (k << 32);
     for (size_t i = 0; i < kPeriod && i * size < bytes; ++i) {
-      PutElement(dtype, at + i * size, Noise(seed + i), magnitude);
+      PutElement(dtype, at + i * size, Noise(seed + i), magnitude, integers);
     }
     Repeat(at, kPeriod * size, bytes);
   }
@@ -150,7 +172,9 @@ class Canary {
  private:
   int largest() const { return c_.rungs.back(); }
 
-  void Fill(int as, int row) { FillRow(c_.signature, c_.slot, as, row); }
+  void Fill(int as, int row) {
+    FillRow(c_.signature, c_.slot, as, row, Integers::kMixed);
+  }
 
   void PoisonRow(int row) {
     for (size_t k = 0; k < c_.signature.inputs.size(); ++k) {
@@ -184,37 +208,79 @@ class Canary {
     return absl::OkStatus();
   }
 
+  // Row `row` of a rung of `rows`: its last one is the largest rung's.
+  void FillOf(int rows, int row) {
+    const bool last = row == rows - 1 && rows > 2;
+    Fill(row, last ? largest() - 1 : row);
+  }
+
   absl::Status CheckRung(size_t rung) {
     const int rows = c_.rungs[rung];
     if (rows == 1) return absl::OkStatus();
-    for (int row = 0; row + 1 < rows; ++row) Fill(row, row);
-    Fill(rows - 1, rows == 2 ? 1 : largest() - 1);
+    for (int row = 0; row < rows; ++row) FillOf(rows, row);
     REPRISE_RETURN_IF_ERROR(c_.run(rung));
-    REPRISE_RETURN_IF_ERROR(Compare(0, rows, alone_[0]));
-    REPRISE_RETURN_IF_ERROR(Compare(1, rows, alone_[1]));
-    if (rows > 2) REPRISE_RETURN_IF_ERROR(Compare(rows - 1, rows, alone_[2]));
-    for (int row = 1; row < rows; ++row) PoisonRow(row);
-    REPRISE_RETURN_IF_ERROR(c_.run(rung));
-    return Compare(0, rows, alone_[0]);
+    REPRISE_RETURN_IF_ERROR(CompareAlone(0, rows, alone_[0]));
+    REPRISE_RETURN_IF_ERROR(CompareAlone(1, rows, alone_[1]));
+    if (rows > 2) {
+      REPRISE_RETURN_IF_ERROR(CompareAlone(rows - 1, rows, alone_[2]));
+    }
+    return CheckPoison(rung, rows);
   }
 
-  absl::Status Compare(int row, int rows, const std::vector<Bytes>& expected) {
+  // The rung has run with clean rows. A leak reaches the first row or the last,
+  // as a rule; the largest rung is also asked for one between neighbours.
+  absl::Status CheckPoison(size_t rung, int rows) {
+    const int even = (rows - 1) / 2 * 2;
+    const int middle = rows / 4 * 2;
+    std::map<int, std::vector<Bytes>> clean;
+    for (const int row : {0, middle, even, rows - 1}) {
+      clean.emplace(row, OutputRow(row));
+    }
+    const auto run = [&](std::initializer_list<int> kept) -> absl::Status {
+      REPRISE_RETURN_IF_ERROR(c_.run(rung));
+      for (const int row : kept) {
+        REPRISE_RETURN_IF_ERROR(Compare(row, rows, clean.at(row), kSameRung,
+                                        "with and without poison in others"));
+      }
+      return absl::OkStatus();
+    };
+    for (int row = 1; row < rows; ++row) PoisonRow(row);
+    REPRISE_RETURN_IF_ERROR(run({0}));
+    if (rows == largest() && rows > 2) {
+      for (int row = 2; row < rows; row += 2) FillOf(rows, row);
+      REPRISE_RETURN_IF_ERROR(run({0, middle, even}));
+    }
+    for (int row = 0; row + 1 < rows; ++row) PoisonRow(row);
+    FillOf(rows, rows - 1);
+    return run({rows - 1});
+  }
+
+  absl::Status CompareAlone(int row, int rows,
+                            const std::vector<Bytes>& expected) {
+    return Compare(row, rows, expected, /*tolerance=*/0, "and alone");
+  }
+
+  // A tolerance of 0 is that between two rungs.
+  absl::Status Compare(int row, int rows, const std::vector<Bytes>& expected,
+                       double tolerance, absl::string_view where) {
     const std::vector<Bytes> actual = OutputRow(row);
     for (size_t k = 0; k < actual.size(); ++k) {
+      const DType dtype = c_.signature.outputs[k].dtype;
       const std::string difference =
-          Difference(c_.signature.outputs[k].dtype, actual[k], expected[k]);
+          Difference(dtype, actual[k], expected[k],
+                     tolerance > 0 ? tolerance : Tolerance(dtype));
       if (difference.empty()) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           "rows are not independent: row ", row, " of output '",
           c_.signature.outputs[k].name, "' is ", difference, " among ", rows,
-          " rows and alone; serve the model with max_batch_size 0"));
+          " rows ", where, "; serve the model with max_batch_size 0"));
     }
     return absl::OkStatus();
   }
 
   // Empty if they agree.
   static std::string Difference(DType dtype, const Bytes& actual,
-                                const Bytes& expected) {
+                                const Bytes& expected, double tolerance) {
     if (actual == expected) return "";
     if (!IsFloat(dtype)) return "made of different values";
     const size_t size = ElementSize(dtype);
@@ -227,7 +293,7 @@ class Canary {
       const double a = Real(dtype, &actual[i]);
       const double b = Real(dtype, &expected[i]);
       const bool same = a == b || (std::isnan(a) && std::isnan(b));
-      if (!same && !(std::abs(a - b) <= Tolerance(dtype) * scale)) {
+      if (!same && !(std::abs(a - b) <= tolerance * scale)) {
         return absl::StrCat(a, " and ", b, " at element ", i / size);
       }
     }
@@ -241,7 +307,9 @@ class Canary {
 }  // namespace
 
 void FillWithSamples(const Signature& signature, int rows, CpuSlot& slot) {
-  for (int row = 0; row < rows; ++row) FillRow(signature, slot, row, row);
+  for (int row = 0; row < rows; ++row) {
+    FillRow(signature, slot, row, row, Integers::kSmall);
+  }
 }
 
 absl::Status CheckRowsIndependent(const CanaryRun& canary) {

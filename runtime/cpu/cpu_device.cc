@@ -17,6 +17,7 @@
 #include "runtime/cpu/cpu_loaded_model.h"
 #include "runtime/cpu/host_memory.h"
 #include "runtime/cpu/lane.h"
+#include "runtime/cpu/onednn.h"
 
 namespace reprise::cpu {
 namespace {
@@ -37,6 +38,9 @@ absl::Status Validate(const CpuDeviceOptions& options) {
   if (options.inline_below < absl::ZeroDuration()) {
     faults.emplace_back("inline_below is negative");
   }
+  if (options.longest_trial <= absl::ZeroDuration()) {
+    faults.emplace_back("longest_trial is not positive");
+  }
   if (options.arena_reserve_bytes < 1) {
     faults.emplace_back("arena_reserve_bytes is not positive");
   }
@@ -45,15 +49,13 @@ absl::Status Validate(const CpuDeviceOptions& options) {
       absl::StrCat("CPU device: ", absl::StrJoin(faults, "; ")));
 }
 
-class CpuDeviceImpl final : public Device {
+class CpuDevice final : public Device {
  public:
-  CpuDeviceImpl(const CpuDeviceOptions& options, Clock& clock)
+  CpuDevice(const CpuDeviceOptions& options, Clock& clock)
       : options_(options),
         threads_(options.threads > 0 ? options.threads : UsableCores()),
         clock_(clock),
         board_(clock) {}
-
-  absl::string_view name() const override { return "cpu"; }
 
   absl::StatusOr<std::unique_ptr<LoadedModel>> Load(
       std::shared_ptr<const graph::Graph> graph, const Signature& signature,
@@ -67,6 +69,7 @@ class CpuDeviceImpl final : public Device {
                          slots_,
                          clock_,
                          options_.inline_below,
+                         options_.longest_trial,
                          threads_};
     auto model = CpuLoadedModel::Create(host, *graph, signature, options);
     if (!model.ok()) {
@@ -97,7 +100,11 @@ class CpuDeviceImpl final : public Device {
         return made.status();
       }
       lane = *std::move(made);
-      slots_.Add(options_.slots_per_lane);
+      if (absl::Status added = slots_.Add(options_.slots_per_lane);
+          !added.ok()) {
+        lanes_.erase(index);
+        return added;
+      }
     }
     return lane.get();
   }
@@ -114,15 +121,12 @@ class CpuDeviceImpl final : public Device {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Device>> CpuDevice::Create(
+absl::StatusOr<std::unique_ptr<Device>> MakeCpuDevice(
     const CpuDeviceOptions& options, Clock& clock) {
   REPRISE_RETURN_IF_ERROR(Validate(options));
-  return std::make_unique<CpuDeviceImpl>(options, clock);
+  return std::make_unique<CpuDevice>(options, clock);
 }
 
-std::string CpuDevice::OneDnnVersion() {
-  const dnnl_version_t& version = *dnnl_version();
-  return absl::StrCat(version.major, ".", version.minor, ".", version.patch);
-}
+std::string OneDnnVersion() { return OneDnn::Version(); }
 
 }  // namespace reprise::cpu

@@ -21,6 +21,9 @@ struct CpuDeviceOptions {
   // it: handing it to the lane's thread would cost more than it takes. Zero
   // hands over always.
   absl::Duration inline_below = absl::Microseconds(20);
+  // A model of which one run takes longer than this is not loaded: batches of
+  // other models would wait as long for the lane.
+  absl::Duration longest_trial = absl::Minutes(1);
   // Address space set aside for the arena of each lane. Pages cost nothing
   // until a plan needs them.
   int64_t arena_reserve_bytes = int64_t{64} << 30;
@@ -31,15 +34,13 @@ struct CpuDeviceOptions {
 //
 // Lifecycle: every LoadedModel, Executable and SlotLease goes before it.
 // Threads: as Device; each lane has one execution thread.
-class CpuDevice {
- public:
-  // INVALID_ARGUMENT lists every fault of the options. `clock` must outlive
-  // the device.
-  static absl::StatusOr<std::unique_ptr<Device>> Create(
-      const CpuDeviceOptions& options, Clock& clock);
+//
+// INVALID_ARGUMENT lists every fault of the options. `clock` must outlive the
+// device.
+absl::StatusOr<std::unique_ptr<Device>> MakeCpuDevice(
+    const CpuDeviceOptions& options, Clock& clock);
 
-  // Of the oneDNN library in use: "2.6.3".
-  static std::string OneDnnVersion();
-};
+// Of the oneDNN library in use: "2.6.3".
+std::string OneDnnVersion();
 
 }  // namespace reprise::cpu

@@ -12,8 +12,9 @@ namespace reprise::cpu {
 CpuExecutable::CpuExecutable(const CpuShared& shared, Signature signature,
                              Ladder ladder,
                              std::vector<std::unique_ptr<Runner>> runners,
-                             SlotLayout layout)
+                             SlotLayout layout, CpuHolds holds)
     : shared_(shared),
+      holds_(std::move(holds)),
       signature_(std::move(signature)),
       runners_(std::move(runners)),
       layout_(std::move(layout)),
@@ -48,7 +49,7 @@ bool CpuExecutable::IsFast(int rung) const {
          runners_[rung]->program().threads == 1;
 }
 
-bool CpuExecutable::RunsAtOnce(int rows) const {
+bool CpuExecutable::RunsInline(int rows) const {
   const int rung = rows < 1 ? -1 : RungFor(ladder_, rows);
   return rung >= 0 && IsFast(rung);
 }

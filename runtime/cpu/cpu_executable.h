@@ -23,13 +23,19 @@ struct CpuShared {
   absl::Duration inline_below;
 };
 
+// Memory that is there for an executable, and given back with it.
+struct CpuHolds {
+  ArenaHold arena;
+  SlotHold slots;
+};
+
 // Threads: as Executable.
 class CpuExecutable final : public Executable {
  public:
   // `runners[i]` runs rung i of `ladder` in slots laid out for the last rung.
   CpuExecutable(const CpuShared& shared, Signature signature, Ladder ladder,
-                std::vector<std::unique_ptr<Runner>> runners,
-                SlotLayout layout);
+                std::vector<std::unique_ptr<Runner>> runners, SlotLayout layout,
+                CpuHolds holds);
 
   const Signature& signature() const override { return signature_; }
   const Ladder& ladder() const override { return ladder_; }
@@ -38,7 +44,7 @@ class CpuExecutable final : public Executable {
   // A rung that is known to take less than CpuShared::inline_below, and uses
   // one thread, runs before this returns, unless the lane is busy.
   absl::Status Submit(Slot& slot, int rows) override;
-  bool RunsAtOnce(int rows) const override;
+  bool RunsInline(int rows) const override;
   absl::StatusOr<RunTimes> Wait(Slot& slot, absl::Time deadline) override;
   int64_t arena_bytes() const override { return arena_bytes_; }
 
@@ -46,6 +52,7 @@ class CpuExecutable final : public Executable {
   bool IsFast(int rung) const;
 
   const CpuShared shared_;
+  const CpuHolds holds_;
   const Signature signature_;
   const std::vector<std::unique_ptr<Runner>> runners_;
   const SlotLayout layout_;

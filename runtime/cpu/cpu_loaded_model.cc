@@ -16,6 +16,7 @@
 #include "runtime/cpu/kernel.h"
 #include "runtime/cpu/quantile.h"
 #include "runtime/ops/fold_constants.h"
+#include "runtime/ops/follow_batch.h"
 #include "runtime/ops/fuse.h"
 
 namespace reprise::cpu {
@@ -24,6 +25,12 @@ namespace {
 constexpr int kTimedRuns = 50;
 constexpr int kLeastTimedRuns = 3;
 constexpr absl::Duration kTimingBudget = absl::Milliseconds(500);
+
+// A model with more work than this in its largest rung makes its trial runs on
+// the loader's thread, over an arena of its own: nobody knows yet how long they
+// take, and batches of other models would wait for the lane. What is smaller is
+// done in a tenth of a second, and better timed where it will run.
+constexpr int64_t kWorkOnLane = 100'000'000;
 
 struct Fusion {
   absl::string_view name;
@@ -70,7 +77,7 @@ absl::Status CheckKernels(const graph::Graph& graph) {
 }
 
 // The dims of `specs` with the variant's values for their symbols.
-void BindSymbols(const Signature& signature, const VariantDims& dims,
+void BindSymbols(const Signature& signature, const VariantKey& dims,
                  std::vector<TensorSpec>& specs) {
   for (TensorSpec& spec : specs) {
     for (size_t i = 0; i < spec.dims.size(); ++i) {
@@ -135,38 +142,53 @@ CpuLoadedModel::CpuLoadedModel(ModelHost host,
       options_(std::move(options)),
       weights_(*graph_) {}
 
-absl::Status CpuLoadedModel::LowerRungs(const VariantDims& dims,
+absl::Status CpuLoadedModel::LowerRungs(const VariantKey& dims,
                                         const std::vector<int>& ladder,
                                         Draft& draft) {
   std::vector<Program> programs;
   int64_t arena_bytes = 0;
+  int64_t work = 0;
+  TableBudget tables(HostMemory().free);
   for (const int rows : ladder) {
     REPRISE_ASSIGN_OR_RETURN(const ops::BoundGraph bound,
                              ops::Bind(*graph_, signature_, rows, dims));
     REPRISE_RETURN_IF_ERROR(BindOutputs(bound, rows, draft.signature));
     REPRISE_ASSIGN_OR_RETURN(
-        Program program,
-        Lower(bound, draft.lane->dnn(), weights_, {.threads = host_.threads}));
+        Program program, Lower(bound, draft.lane->dnn(), weights_,
+                               {.threads = host_.threads, .tables = &tables}));
     arena_bytes = std::max(arena_bytes, program.plan.arena_bytes);
+    work = std::max(work, program.work);
     programs.push_back(std::move(program));
   }
   REPRISE_ASSIGN_OR_RETURN(draft.layout,
                            MakeSlotLayout(draft.signature, ladder.back()));
-  REPRISE_RETURN_IF_ERROR(CheckMemory(draft, arena_bytes));
-  REPRISE_RETURN_IF_ERROR(draft.lane->arena().Reserve(arena_bytes));
+  const bool apart = work > kWorkOnLane;
+  REPRISE_RETURN_IF_ERROR(CheckMemory(draft, arena_bytes, apart));
+  REPRISE_ASSIGN_OR_RETURN(draft.arena,
+                           draft.lane->arena().Reserve(arena_bytes));
+  std::byte* arena = draft.lane->arena().data();
+  if (apart) {
+    REPRISE_ASSIGN_OR_RETURN(draft.apart,
+                             Arena::Create(std::max<int64_t>(arena_bytes, 1)));
+    REPRISE_ASSIGN_OR_RETURN(draft.apart_hold,
+                             draft.apart->Reserve(arena_bytes));
+    arena = draft.apart->data();
+  }
   for (size_t i = 0; i < programs.size(); ++i) {
     draft.ladder.emplace_back();
     draft.ladder.back().rows = ladder[i];
-    draft.runners.push_back(std::make_unique<Runner>(
-        std::move(programs[i]), draft.lane->arena().data()));
+    draft.runners.push_back(
+        std::make_unique<Runner>(std::move(programs[i]), arena));
   }
   return absl::OkStatus();
 }
 
 absl::Status CpuLoadedModel::CheckMemory(const Draft& draft,
-                                         int64_t arena_bytes) const {
+                                         int64_t arena_bytes,
+                                         bool apart) const {
   const int64_t arena =
-      std::max<int64_t>(0, arena_bytes - draft.lane->arena().size());
+      std::max<int64_t>(0, arena_bytes - draft.lane->arena().size()) +
+      (apart ? arena_bytes : 0);
   // Those of the pool, and the one that rungs are timed in.
   const int64_t slots = host_.slots.BytesToGrow(draft.layout) +
                         static_cast<int64_t>(draft.layout.bytes);
@@ -181,11 +203,38 @@ absl::Status CpuLoadedModel::CheckMemory(const Draft& draft,
 
 absl::Status CpuLoadedModel::RunOnce(const Draft& draft, size_t rung,
                                      CpuSlot& slot, RunTimes* times) {
+  if (draft.apart != nullptr) return RunApart(draft, rung, slot, times);
   host_.board.Begin(slot);
   REPRISE_RETURN_IF_ERROR(
       draft.lane->Submit({draft.runners[rung].get(), &slot}));
   REPRISE_ASSIGN_OR_RETURN(*times, host_.board.Await(slot));
   return absl::OkStatus();
+}
+
+absl::Status CpuLoadedModel::RunApart(const Draft& draft, size_t rung,
+                                      CpuSlot& slot, RunTimes* times) {
+  const absl::Time begun = host_.clock.Now();
+  const absl::Status status = draft.runners[rung]->RunUntil(
+      slot.buffers(),
+      [&] { return host_.clock.Now() - begun > host_.longest_trial; });
+  times->graph = host_.clock.Now() - begun;
+  if (!absl::IsAborted(status)) return status;
+  return absl::DeadlineExceededError(absl::StrCat(
+      "a run of ", draft.ladder[rung].rows, " rows takes longer than ",
+      absl::FormatDuration(host_.longest_trial), ": ", status.message()));
+}
+
+absl::Status CpuLoadedModel::MoveToLane(Draft& draft, CpuSlot& slot) {
+  if (draft.apart == nullptr) return absl::OkStatus();
+  draft.apart_hold = ArenaHold();
+  draft.apart = nullptr;
+  for (const auto& runner : draft.runners) {
+    runner->MoveTo(draft.lane->arena().data());
+  }
+  // The lane's threads and the pages of its arena are made by their first run:
+  // not by a request's.
+  RunTimes unused;
+  return RunOnce(draft, draft.runners.size() - 1, slot, &unused);
 }
 
 absl::Status CpuLoadedModel::TimeRungs(Draft& draft, CpuSlot& slot) {
@@ -211,16 +260,17 @@ void CpuLoadedModel::DropSlowRungs(Draft& draft) const {
   for (size_t i = draft.ladder.size(); i-- > 0;) {
     if (std::binary_search(kept.begin(), kept.end(), i)) continue;
     const Rung& rung = draft.ladder[i];
-    LogInfo(absl::StrCat(
-        "rung dropped: not faster than a larger one model=", options_.model,
-        " rows=", rung.rows, " p50=", absl::FormatDuration(rung.p50)));
+    LogVerbose(1, absl::StrCat("rung dropped: not faster than a larger one "
+                               "model=",
+                               options_.model, " rows=", rung.rows, " p50_us=",
+                               absl::ToDoubleMicroseconds(rung.p50)));
     draft.ladder.erase(draft.ladder.begin() + static_cast<int64_t>(i));
     draft.runners.erase(draft.runners.begin() + static_cast<int64_t>(i));
   }
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> CpuLoadedModel::Prepare(
-    const VariantDims& dims, const std::vector<int>& ladder, int lane) {
+    const VariantKey& dims, const std::vector<int>& ladder, int lane) {
   if (dims.size() != signature_.free_symbols.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat(dims.size(), " dims given for ",
@@ -239,11 +289,14 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuLoadedModel::Prepare(
   BindSymbols(signature_, dims, draft.signature.inputs);
   const std::vector<int>* const kept = choices_.Find(dims, ladder);
   const std::vector<int>& rungs = kept != nullptr ? *kept : ladder;
+  if (kept == nullptr && signature_.batched) {
+    // The signature was found for other dims, and other numbers of rows.
+    REPRISE_RETURN_IF_ERROR(ops::FollowBatch(*graph_, signature_, dims, rungs));
+  }
   REPRISE_RETURN_IF_ERROR(LowerRungs(dims, rungs, draft));
-  host_.slots.Require(draft.layout);
 
   CpuSlot slot(/*pool=*/nullptr);
-  slot.Grow(draft.layout);
+  REPRISE_RETURN_IF_ERROR(slot.Grow(draft.layout));
   slot.Use(draft.layout);
   if (kept == nullptr) {
     RunTimes unused;
@@ -260,11 +313,14 @@ absl::StatusOr<std::unique_ptr<Executable>> CpuLoadedModel::Prepare(
     for (const Rung& rung : draft.ladder) rows.push_back(rung.rows);
     choices_.Keep(dims, ladder, std::move(rows));
   }
+  REPRISE_RETURN_IF_ERROR(MoveToLane(draft, slot));
+  CpuHolds holds{.arena = std::move(draft.arena), .slots = {}};
+  REPRISE_ASSIGN_OR_RETURN(holds.slots, host_.slots.Require(draft.layout));
   const CpuShared shared{*draft.lane, host_.board, host_.slots,
                          host_.inline_below};
   return std::make_unique<CpuExecutable>(
       shared, std::move(draft.signature), std::move(draft.ladder),
-      std::move(draft.runners), std::move(draft.layout));
+      std::move(draft.runners), std::move(draft.layout), std::move(holds));
 }
 
 }  // namespace reprise::cpu

@@ -24,6 +24,7 @@ struct ModelHost {
   SlotPool& slots;
   Clock& clock;
   absl::Duration inline_below;
+  absl::Duration longest_trial;  // see CpuDeviceOptions
   int threads = 1;
 };
 
@@ -38,7 +39,7 @@ class CpuLoadedModel final : public LoadedModel {
       LoadOptions options);
 
   absl::StatusOr<std::unique_ptr<Executable>> Prepare(
-      const VariantDims& dims, const std::vector<int>& ladder,
+      const VariantKey& dims, const std::vector<int>& ladder,
       int lane) override;
   int64_t weight_bytes() const override { return weights_.bytes(); }
 
@@ -53,11 +54,20 @@ class CpuLoadedModel final : public LoadedModel {
     Ladder ladder;
     std::vector<std::unique_ptr<Runner>> runners;
     SlotLayout layout;
+    ArenaHold arena;
+    // Set while its runs are made apart from the lane.
+    std::unique_ptr<Arena> apart;
+    ArenaHold apart_hold;  // after `apart`: it goes first
   };
 
-  absl::Status LowerRungs(const VariantDims& dims,
+  absl::Status LowerRungs(const VariantKey& dims,
                           const std::vector<int>& ladder, Draft& draft);
-  absl::Status CheckMemory(const Draft& draft, int64_t arena_bytes) const;
+  absl::Status CheckMemory(const Draft& draft, int64_t arena_bytes,
+                           bool apart) const;
+  absl::Status RunApart(const Draft& draft, size_t rung, CpuSlot& slot,
+                        RunTimes* times);
+  // Over the lane's arena, where it is to run from now on.
+  absl::Status MoveToLane(Draft& draft, CpuSlot& slot);
   absl::Status RunOnce(const Draft& draft, size_t rung, CpuSlot& slot,
                        RunTimes* times);
   absl::Status TimeRungs(Draft& draft, CpuSlot& slot);

@@ -1,6 +1,5 @@
 #include "runtime/cpu/cpu_lowering.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -9,7 +8,9 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/lowering_context.h"
 #include "runtime/cpu/ops/lower.h"
+#include "runtime/cpu/work.h"
 #include "runtime/graph/graph.h"
+#include "runtime/ops/node_view.h"
 #include "runtime/plan/memory_plan.h"
 
 namespace reprise::cpu {
@@ -56,8 +57,18 @@ constexpr Choice kAlways[] = {
     {"Squeeze", LowerView},  {"Unsqueeze", LowerView}, {"Dropout", LowerView},
 };
 
+// In EstimateWork's unit: work of well under a millisecond on one core, where
+// waking other threads at each step costs more than they save.
+constexpr int64_t kMinSharedWork = 4'000'000;
+
 absl::Status LowerNode(LoweringContext& context, const ops::NodeView& view,
                        const LoweringOptions& options) {
+  if (const graph::ValueId y =
+          view.node->outputs.empty() ? graph::kNoValue : view.node->outputs[0];
+      y != graph::kNoValue) {
+    REPRISE_RETURN_IF_ERROR(
+        CheckWork(view, {&context.bound().types[y], 1}, kMaxLibraryWork));
+  }
   const auto ask = [&](std::span<const Choice> choices) {
     for (const Choice& choice : choices) {
       if (choice.op != view.op()) continue;
@@ -74,13 +85,13 @@ absl::Status LowerNode(LoweringContext& context, const ops::NodeView& view,
       return status;
     }
   }
-  return LowerPlain(context, view);
+  return LowerPlain(context, view, options.tables);
 }
 
-int64_t Count(const Dims& dims) {
-  int64_t n = 1;
-  for (const int64_t dim : dims) n *= dim;
-  return n;
+int64_t WorkOf(const ops::BoundGraph& bound, int i) {
+  const graph::Node& node = bound.graph->nodes[i];
+  if (node.outputs.empty() || node.outputs[0] == graph::kNoValue) return 0;
+  return NodeWork(ops::ViewOf(bound, i), {&bound.types[node.outputs[0]], 1});
 }
 
 }  // namespace
@@ -88,12 +99,14 @@ int64_t Count(const Dims& dims) {
 bool AllFp32(const LoweringContext& context, const ops::NodeView& view) {
   for (size_t i = 0; i < view.input_count(); ++i) {
     if (!view.Has(i)) continue;
-    if (view.dtype(i) != DType::kFp32 || Count(view.dims(i)) == 0) return false;
+    if (view.dtype(i) != DType::kFp32 || ElementCount(view.dims(i)) == 0)
+      return false;
   }
   for (const graph::ValueId id : view.node->outputs) {
     if (id == graph::kNoValue) continue;
     const ops::TensorType& type = context.bound().types[id];
-    if (type.dtype != DType::kFp32 || Count(type.dims) == 0) return false;
+    if (type.dtype != DType::kFp32 || ElementCount(type.dims) == 0)
+      return false;
   }
   return true;
 }
@@ -108,14 +121,16 @@ absl::Status LowerView(LoweringContext& context, const ops::NodeView& view) {
   return context.DefineView(node.outputs[0], node.inputs[0]);
 }
 
-absl::Status LowerPlain(LoweringContext& context, const ops::NodeView& view) {
+absl::Status LowerPlain(LoweringContext& context, const ops::NodeView& view,
+                        TableBudget* tables) {
   const graph::Node& node = *view.node;
   std::vector<ops::TensorType> outputs;
   for (const graph::ValueId id : node.outputs) {
     outputs.push_back(id == graph::kNoValue ? ops::TensorType()
                                             : context.bound().types[id]);
   }
-  REPRISE_ASSIGN_OR_RETURN(Kernel kernel, MakePlainKernel({view, outputs}));
+  REPRISE_ASSIGN_OR_RETURN(Kernel kernel,
+                           MakePlainKernel({view, outputs, tables}));
   std::vector<plan::BufferId> reads;
   for (const graph::ValueId id : node.inputs) {
     plan::BufferId read = plan::kNoBuffer;
@@ -138,8 +153,8 @@ absl::StatusOr<Program> Lower(const ops::BoundGraph& bound,
                               const std::shared_ptr<OneDnn>& dnn,
                               Weights& weights,
                               const LoweringOptions& options) {
-  constexpr int64_t kWorthSharing = 4'000'000;
-  const int threads = EstimateWork(bound) < kWorthSharing ? 1 : options.threads;
+  const int64_t work = EstimateWork(bound);
+  const int threads = work < kMinSharedWork ? 1 : options.threads;
   const ThreadsScope scope(threads);
   LoweringContext context(bound, dnn, weights);
   for (int i = 0; i < static_cast<int>(bound.graph->nodes.size()); ++i) {
@@ -152,6 +167,7 @@ absl::StatusOr<Program> Lower(const ops::BoundGraph& bound,
   }
   REPRISE_ASSIGN_OR_RETURN(Program program, context.Finish());
   program.threads = threads;
+  program.work = work;
   REPRISE_RETURN_IF_ERROR(plan::AssignMemory(program.plan));
   REPRISE_RETURN_IF_ERROR(plan::CheckPlan(program.plan));
   return program;
@@ -159,22 +175,8 @@ absl::StatusOr<Program> Lower(const ops::BoundGraph& bound,
 
 int64_t EstimateWork(const ops::BoundGraph& bound) {
   int64_t work = 0;
-  for (size_t i = 0; i < bound.graph->nodes.size(); ++i) {
-    const graph::Node& node = bound.graph->nodes[i];
-    if (!bound.live[i] || node.outputs.empty() ||
-        node.outputs[0] == graph::kNoValue) {
-      continue;
-    }
-    const int64_t out = Count(bound.types[node.outputs[0]].dims);
-    int64_t each = 1;
-    if (node.op == "Conv") {
-      const Dims& w = bound.types[node.inputs[1]].dims;
-      each = w.empty() || w[0] == 0 ? 1 : Count(w) / w[0];
-    } else if (node.op == "MatMul" || node.op == "Gemm") {
-      const Dims& a = bound.types[node.inputs[0]].dims;
-      each = a.empty() ? 1 : std::max(a.back(), a.front());
-    }
-    work += out * each;
+  for (int i = 0; i < static_cast<int>(bound.graph->nodes.size()); ++i) {
+    if (bound.live[i]) work = AddWork(work, WorkOf(bound, i));
   }
   return work;
 }

@@ -1,6 +1,10 @@
 #include "runtime/cpu/cpu_slot.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "runtime/base/status_macros.h"
@@ -40,18 +44,32 @@ absl::StatusOr<SlotLayout> MakeSlotLayout(const Signature& signature,
   return layout;
 }
 
-SlotStorage::SlotStorage(const SlotLayout& layout)
-    : buffer_(layout.bytes),
-      max_inputs_(layout.inputs.size()),
-      max_outputs_(layout.outputs.size()) {
-  inputs_.reserve(max_inputs_);
-  outputs_.reserve(max_outputs_);
+absl::StatusOr<SlotStorage> SlotStorage::Create(const SlotLayout& layout) {
+  SlotStorage storage;
+  REPRISE_ASSIGN_OR_RETURN(storage.buffer_,
+                           AlignedBuffer::Create(layout.bytes));
+  storage.bytes_ = layout.bytes;
+  storage.max_inputs_ = layout.inputs.size();
+  storage.max_outputs_ = layout.outputs.size();
+  storage.inputs_.reserve(storage.max_inputs_);
+  storage.outputs_.reserve(storage.max_outputs_);
+  return storage;
 }
 
 bool SlotStorage::Holds(const SlotLayout& layout) const {
-  return buffer_.size() >= layout.bytes &&
-         max_inputs_ >= layout.inputs.size() &&
+  return bytes_ >= layout.bytes && max_inputs_ >= layout.inputs.size() &&
          max_outputs_ >= layout.outputs.size();
+}
+
+void SlotStorage::Trim(size_t bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(buffer_.data());
+  const uintptr_t first = (begin + bytes + page - 1) / page * page;
+  const uintptr_t last = (begin + bytes_) / page * page;
+  bytes_ = bytes;
+  if (first >= last) return;
+  // Whole pages of this buffer's alone; the heap gets them back empty.
+  madvise(buffer_.data() + (first - begin), last - first, MADV_DONTNEED);
 }
 
 void SlotStorage::Use(const SlotLayout& layout) {
@@ -77,8 +95,10 @@ void CpuSlot::Release() {
   if (pool_ != nullptr) pool_->Release(this);
 }
 
-void CpuSlot::Grow(const SlotLayout& layout) {
-  if (!storage_.Holds(layout)) storage_ = SlotStorage(layout);
+absl::Status CpuSlot::Grow(const SlotLayout& layout) {
+  if (storage_.Holds(layout)) return absl::OkStatus();
+  REPRISE_ASSIGN_OR_RETURN(storage_, SlotStorage::Create(layout));
+  return absl::OkStatus();
 }
 
 void CpuSlot::Use(const SlotLayout& layout) {
@@ -86,7 +106,11 @@ void CpuSlot::Use(const SlotLayout& layout) {
   storage_.Use(layout);
 }
 
-void SlotPool::Add(int count) {
+SlotHold::~SlotHold() {
+  if (pool_ != nullptr) pool_->Release(id_);
+}
+
+absl::Status SlotPool::Add(int count) {
   std::vector<std::unique_ptr<CpuSlot>> fresh;
   fresh.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
@@ -94,7 +118,9 @@ void SlotPool::Add(int count) {
   }
   SlotLayout largest;
   while (true) {
-    for (const auto& slot : fresh) slot->Grow(largest);
+    for (const auto& slot : fresh) {
+      REPRISE_RETURN_IF_ERROR(slot->Grow(largest));
+    }
     absl::MutexLock lock(&mu_);
     const bool room = fresh.empty() || fresh[0]->storage_.Holds(largest_);
     largest = largest_;
@@ -104,35 +130,71 @@ void SlotPool::Add(int count) {
       free_.push_back(slot.get());
       slots_.push_back(std::move(slot));
     }
-    return;
+    return absl::OkStatus();
   }
 }
 
-void SlotPool::Require(const SlotLayout& layout) {
-  SlotLayout largest;
+absl::StatusOr<SlotHold> SlotPool::Require(const SlotLayout& layout) {
+  int64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    largest_.bytes = std::max(largest_.bytes, layout.bytes);
-    largest_.inputs.resize(
-        std::max(largest_.inputs.size(), layout.inputs.size()));
-    largest_.outputs.resize(
-        std::max(largest_.outputs.size(), layout.outputs.size()));
-    if (SmallerThan(largest_) == nullptr) return;
-    largest = largest_;
+    id = next_hold_++;
+    holds_.emplace(id, layout);
+    FindLargest();
   }
-  // One after the other: no more is held at once than has to be, and nobody
-  // waits for the pool while memory is taken or given back.
+  SlotHold hold(this, id);
+  REPRISE_RETURN_IF_ERROR(Grow());
+  return hold;
+}
+
+void SlotPool::Release(int64_t hold) {
+  absl::MutexLock lock(&mu_);
+  holds_.erase(hold);
+  FindLargest();
+  for (const auto& slot : slots_) {
+    if (slot->next_.has_value() && slot->next_->bytes() > largest_.bytes) {
+      slot->next_->Trim(largest_.bytes);
+    }
+    if (slot->storage_.bytes() > largest_.bytes && IsFree(*slot)) {
+      slot->storage_.Trim(largest_.bytes);
+    }
+  }
+}
+
+// One after the other: no more is held at once than has to be, and nobody waits
+// for the pool while memory is taken or given back.
+absl::Status SlotPool::Grow() {
   while (true) {
-    std::optional<SlotStorage> storage(std::in_place, largest);
+    SlotLayout largest;
+    {
+      absl::MutexLock lock(&mu_);
+      if (TooSmall() == nullptr) return absl::OkStatus();
+      largest = largest_;
+    }
+    std::optional<SlotStorage> storage;
+    REPRISE_ASSIGN_OR_RETURN(storage, SlotStorage::Create(largest));
     absl::MutexLock lock(&mu_);
-    CpuSlot* const slot = SmallerThan(largest);
-    if (slot == nullptr) return;
+    CpuSlot* const slot = TooSmall();
+    if (slot == nullptr) return absl::OkStatus();
+    if (!storage->Holds(largest_)) continue;  // grown meanwhile
     if (IsFree(*slot)) {
       std::swap(slot->storage_, *storage);
     } else {
       std::swap(slot->next_, storage);
     }
   }
+}
+
+void SlotPool::FindLargest() {
+  SlotLayout largest;
+  for (const auto& [id, layout] : holds_) {
+    largest.bytes = std::max(largest.bytes, layout.bytes);
+    largest.inputs.resize(
+        std::max(largest.inputs.size(), layout.inputs.size()));
+    largest.outputs.resize(
+        std::max(largest.outputs.size(), layout.outputs.size()));
+  }
+  largest_ = std::move(largest);
 }
 
 int64_t SlotPool::BytesToGrow(const SlotLayout& layout) const {
@@ -166,6 +228,9 @@ void SlotPool::Release(CpuSlot* slot) {
     std::swap(slot->storage_, *slot->next_);
     std::swap(slot->next_, old);
   }
+  if (slot->storage_.bytes() > largest_.bytes) {
+    slot->storage_.Trim(largest_.bytes);
+  }
   free_.push_back(slot);
 }
 
@@ -188,9 +253,9 @@ bool SlotPool::IsFree(const CpuSlot& slot) const {
   return std::find(free_.begin(), free_.end(), &slot) != free_.end();
 }
 
-CpuSlot* SlotPool::SmallerThan(const SlotLayout& layout) const {
+CpuSlot* SlotPool::TooSmall() const {
   for (const auto& slot : slots_) {
-    if (!slot->newest().Holds(layout)) return slot.get();
+    if (!slot->newest().Holds(largest_)) return slot.get();
   }
   return nullptr;
 }

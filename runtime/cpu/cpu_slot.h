@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -48,10 +50,14 @@ struct RunState {
 class SlotStorage {
  public:
   SlotStorage() = default;
-  explicit SlotStorage(const SlotLayout& layout);  // allocates
+  // RESOURCE_EXHAUSTED as AlignedBuffer::Create.
+  static absl::StatusOr<SlotStorage> Create(const SlotLayout& layout);
 
   bool Holds(const SlotLayout& layout) const;
-  size_t bytes() const { return buffer_.size(); }
+  size_t bytes() const { return bytes_; }
+  // Gives back the pages beyond the first `bytes`, which it has. No reader or
+  // writer uses them.
+  void Trim(size_t bytes);
 
   // Points the tensors to where `layout` has them; the storage holds it.
   void Use(const SlotLayout& layout);
@@ -60,6 +66,7 @@ class SlotStorage {
 
  private:
   AlignedBuffer buffer_;
+  size_t bytes_ = 0;  // of the buffer's: those that were not given back
   size_t max_inputs_ = 0;
   size_t max_outputs_ = 0;
   std::vector<std::byte*> inputs_;
@@ -77,8 +84,8 @@ class CpuSlot final : public Slot {
   void Release() override;
 
   // Room for at least `layout`, now: for a slot that nobody else sees.
-  // Allocates.
-  void Grow(const SlotLayout& layout);
+  // RESOURCE_EXHAUSTED as AlignedBuffer::Create.
+  absl::Status Grow(const SlotLayout& layout);
   // Grow has been called, or the pool has made room.
   void Use(const SlotLayout& layout);
 
@@ -100,17 +107,43 @@ class CpuSlot final : public Slot {
   std::optional<SlotStorage> next_;
 };
 
+// Somebody needs slots of a pool to have room for a layout for as long as this
+// is there.
+class SlotHold {
+ public:
+  SlotHold() = default;
+  SlotHold(SlotHold&& other) noexcept { *this = std::move(other); }
+  SlotHold& operator=(SlotHold&& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~SlotHold();
+
+ private:
+  friend class SlotPool;
+  SlotHold(SlotPool* pool, int64_t id) : pool_(pool), id_(id) {}
+
+  SlotPool* pool_ = nullptr;
+  int64_t id_ = 0;
+};
+
 // Slots for all executables of a device. They are as large as the largest
-// layout that was ever asked for. What that takes is allocated when a model is
+// layout that one of them needs. What that takes is allocated when a model is
 // loaded, never when a slot is lent: for a slot that is in use it lies ready
-// until the slot is given back.
+// until the slot is given back. When a model goes, what nobody else needs is
+// given back, without an allocation; a slot in use gives it back when its use
+// ends.
 //
 // Threads: any; Add and Require belong on a loader's.
 class SlotPool {
  public:
-  void Add(int count) ABSL_LOCKS_EXCLUDED(mu_);
-  // Slots that are lent from now on have room for `layout`.
-  void Require(const SlotLayout& layout) ABSL_LOCKS_EXCLUDED(mu_);
+  // RESOURCE_EXHAUSTED if there is no memory for them: nothing has happened.
+  absl::Status Add(int count) ABSL_LOCKS_EXCLUDED(mu_);
+  // Slots that are lent while the hold is there have room for `layout`. The
+  // hold goes before the pool. RESOURCE_EXHAUSTED as Add.
+  absl::StatusOr<SlotHold> Require(const SlotLayout& layout)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // What Require would take.
   int64_t BytesToGrow(const SlotLayout& layout) const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -124,13 +157,22 @@ class SlotPool {
   int64_t bytes() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  friend class SlotHold;
+
+  void Release(int64_t hold) ABSL_LOCKS_EXCLUDED(mu_);
+  // Makes every slot as large as the holds need.
+  absl::Status Grow() ABSL_LOCKS_EXCLUDED(mu_);
   bool IsFree(const CpuSlot& slot) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  CpuSlot* SmallerThan(const SlotLayout& layout) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // One that is smaller than the holds need; null: there is none.
+  CpuSlot* TooSmall() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FindLargest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   mutable absl::Mutex mu_;
   std::vector<std::unique_ptr<CpuSlot>> slots_ ABSL_GUARDED_BY(mu_);
   std::vector<CpuSlot*> free_ ABSL_GUARDED_BY(mu_);
+  std::map<int64_t, SlotLayout> holds_ ABSL_GUARDED_BY(mu_);
+  int64_t next_hold_ ABSL_GUARDED_BY(mu_) = 1;
+  // Bytes, and numbers of tensors: what the holds need at most.
   SlotLayout largest_ ABSL_GUARDED_BY(mu_);
 };
 

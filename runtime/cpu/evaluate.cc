@@ -45,7 +45,9 @@ absl::StatusOr<std::vector<HostTensor>> EvaluateNode(
         i < view.node->outputs.size() && view.node->outputs[i] >= 0;
     out.push_back(named ? results[i].bytes().data() : nullptr);
   }
-  AlignedBuffer scratch(static_cast<size_t>(kernel.scratch_bytes));
+  REPRISE_ASSIGN_OR_RETURN(
+      AlignedBuffer scratch,
+      AlignedBuffer::Create(static_cast<size_t>(kernel.scratch_bytes)));
   kernel.run({inputs, out, scratch.data()});
   return results;
 }

@@ -6,7 +6,9 @@
 #include <functional>
 #include <span>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/ops/bound_graph.h"
 #include "runtime/ops/node_view.h"
@@ -44,14 +46,37 @@ struct Kernel {
   int64_t scratch_bytes = 0;
 };
 
+// Memory for the tables that kernels keep, which nobody else counts: taken from
+// before a table is made.
+class TableBudget {
+ public:
+  explicit TableBudget(int64_t bytes) : left_(bytes) {}
+
+  // RESOURCE_EXHAUSTED: `bytes` are not left; nothing is taken.
+  absl::Status Take(int64_t bytes) {
+    if (bytes > left_) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("a table of ", bytes, " bytes is needed, and ", left_,
+                       " bytes are free"));
+    }
+    left_ -= bytes;
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t left_;
+};
+
 // The node to make a kernel for, and the types of its outputs.
 struct KernelRequest {
   const ops::NodeView& view;
   std::span<const ops::TensorType> outputs;
+  TableBudget* tables = nullptr;  // null: not bounded
 };
 
 // The plain loop for a node, which defines the answer. UNIMPLEMENTED if there
-// is none; INVALID_ARGUMENT as the readers of `ops`.
+// is none; INVALID_ARGUMENT as the readers of `ops`; RESOURCE_EXHAUSTED if a
+// run would take more than kMaxPlainWork.
 absl::StatusOr<Kernel> MakePlainKernel(const KernelRequest& request);
 
 // Whether `op` has one at all, for some dtypes at least.

@@ -1,5 +1,6 @@
 #include "runtime/cpu/program.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,11 @@ namespace reprise::cpu {
 
 Runner::Runner(Program program, std::byte* arena)
     : program_(std::move(program)), steps_(program_.plan.steps.size()) {
+  MoveTo(arena);
+}
+
+void Runner::MoveTo(std::byte* arena) {
+  patches_.clear();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const plan::Step& step = program_.plan.steps[i];
     steps_[i].inputs.resize(step.reads.size());
@@ -48,6 +54,26 @@ void Runner::Place(size_t step, size_t operand, bool write, plan::BufferId id,
 }
 
 absl::Status Runner::Run(const SlotBuffers& slot) {
+  return RunSteps(slot, nullptr);
+}
+
+absl::Status Runner::RunUntil(const SlotBuffers& slot,
+                              absl::FunctionRef<bool()> stop) {
+  return RunSteps(slot, &stop);
+}
+
+std::string Runner::StepText(size_t i) const {
+  const plan::Step& step = program_.plan.steps[i];
+  std::string text = absl::StrCat("step ", i, " ", step.name);
+  if (!step.writes.empty() && step.writes[0] != plan::kNoBuffer) {
+    absl::StrAppend(&text, " that makes '",
+                    program_.plan.buffers[step.writes[0]].name, "'");
+  }
+  return text;
+}
+
+absl::Status Runner::RunSteps(const SlotBuffers& slot,
+                              const absl::FunctionRef<bool()>* stop) {
   for (const Patch& patch : patches_) {
     std::byte* const address =
         patch.slot_input ? slot.inputs[patch.index] : slot.outputs[patch.index];
@@ -63,9 +89,11 @@ absl::Status Runner::Run(const SlotBuffers& slot) {
     bool failed = false;
     program_.kernels[i].run({step.inputs, step.outputs, step.scratch, &failed});
     if (failed) {
-      return absl::InternalError(absl::StrCat("step ", i, " ",
-                                              program_.plan.steps[i].name,
-                                              " failed in its library"));
+      return absl::InternalError(
+          absl::StrCat(StepText(i), " failed in its library"));
+    }
+    if (stop != nullptr && (*stop)()) {
+      return absl::AbortedError(absl::StrCat("stopped after ", StepText(i)));
     }
   }
   return absl::OkStatus();

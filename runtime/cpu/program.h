@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/plan/plan.h"
@@ -22,7 +24,8 @@ struct Program {
   std::vector<const std::byte*> constants;
   // Constants that the model's graph may not hold: known for this rung alone.
   std::vector<std::shared_ptr<const HostTensor>> owned;
-  int threads = 1;  // what the kernels were made for
+  int threads = 1;   // what the kernels were made for
+  int64_t work = 0;  // of a run, as EstimateWork has it
 };
 
 // The addresses of one slot's tensors.
@@ -42,6 +45,13 @@ class Runner {
 
   // INTERNAL if a kernel's library failed, with the step.
   absl::Status Run(const SlotBuffers& slot);
+  // The same, but asks after each step whether to stop: ABORTED names the step
+  // that was done last.
+  absl::Status RunUntil(const SlotBuffers& slot,
+                        absl::FunctionRef<bool()> stop);
+
+  // From now on it runs over `arena`, which is as the constructor's.
+  void MoveTo(std::byte* arena);
 
   const Program& program() const { return program_; }
 
@@ -60,6 +70,9 @@ class Runner {
     int index = 0;
   };
 
+  absl::Status RunSteps(const SlotBuffers& slot,
+                        const absl::FunctionRef<bool()>* stop);
+  std::string StepText(size_t i) const;
   void Place(size_t step, size_t operand, bool write, plan::BufferId id,
              std::byte* arena);
 

@@ -25,13 +25,19 @@ absl::StatusOr<const std::byte*> Weights::Packed(
       return copy.buffer->data();
     }
   }
-  auto buffer = std::make_unique<AlignedBuffer>(to.get_size());
+  REPRISE_ASSIGN_OR_RETURN(AlignedBuffer packed,
+                           AlignedBuffer::Create(to.get_size()));
+  AlignedBuffer scaled;
+  if (scale != 1) {
+    REPRISE_ASSIGN_OR_RETURN(scaled,
+                             AlignedBuffer::Create(tensor->bytes().size()));
+  }
+  auto buffer = std::make_unique<AlignedBuffer>(std::move(packed));
   REPRISE_RETURN_IF_ERROR(Guarded("packing weights", [&] {
     if (scale == 1) {
       ReorderNow(dnn, from, tensor->bytes().data(), to, buffer->data());
       return;
     }
-    AlignedBuffer scaled(tensor->bytes().size());
     const auto values = tensor->values<float>();
     auto* target = reinterpret_cast<float*>(scaled.data());
     for (size_t i = 0; i < values.size(); ++i) target[i] = values[i] * scale;

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status_macros.h"
 
 namespace reprise::ops {
 namespace {
@@ -120,20 +121,30 @@ double ResizePosition(const ResizeParams& params, const ResizeAxis& axis,
          x * (axis.end - axis.begin) * last / (axis.width - 1);
 }
 
+absl::StatusOr<int64_t> ResizeTapEntries(const ResizeParams& params,
+                                         const ResizeAxis& axis) {
+  if (axis.out == 0) return 0;
+  const int64_t taps =
+      params.mode == ResizeMode::kNearest ? 1 : FilterOf(params, axis).taps();
+  int64_t entries = 0;
+  if (__builtin_mul_overflow(axis.out, taps, &entries) ||
+      entries > kMaxEntries) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("an axis of ", axis.out, " elements with ", taps,
+                     " taps each is too large to resize"));
+  }
+  return entries;
+}
+
 absl::StatusOr<ResizeTaps> MakeResizeTaps(const ResizeParams& params,
                                           const ResizeAxis& axis) {
+  REPRISE_ASSIGN_OR_RETURN(const int64_t entries,
+                           ResizeTapEntries(params, axis));
   ResizeTaps out;
   if (axis.out == 0) return out;
   const Filter filter = FilterOf(params, axis);
   const bool nearest = params.mode == ResizeMode::kNearest;
   if (!nearest) out.taps = filter.taps();
-  int64_t entries = 0;
-  if (__builtin_mul_overflow(axis.out, out.taps, &entries) ||
-      entries > kMaxEntries) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("an axis of ", axis.out, " elements with ", out.taps,
-                     " taps each is too large to resize"));
-  }
   out.indices.resize(static_cast<size_t>(entries));
   if (!nearest) out.weights.resize(static_cast<size_t>(entries));
   const double last = static_cast<double>(axis.in - 1);

@@ -27,7 +27,11 @@ struct ResizeTaps {
 double ResizePosition(const ResizeParams& params, const ResizeAxis& axis,
                       int64_t o);
 
-// RESOURCE_EXHAUSTED if the tables would have more than 2^26 entries.
+// How many entries its tables have. RESOURCE_EXHAUSTED: more than 2^26.
+absl::StatusOr<int64_t> ResizeTapEntries(const ResizeParams& params,
+                                         const ResizeAxis& axis);
+
+// RESOURCE_EXHAUSTED as ResizeTapEntries.
 absl::StatusOr<ResizeTaps> MakeResizeTaps(const ResizeParams& params,
                                           const ResizeAxis& axis);
 

@@ -103,6 +103,10 @@ absl::StatusOr<Window> ReadWindow(const NodeView& view,
     }
     window.out.push_back(OutputExtent(input[i], span, ceil_mode, window, i));
   }
+  if (!NumElements(window.kernel).ok()) {
+    return BadNode(absl::StrCat("kernel_shape ", DimsText(window.kernel),
+                                " has too many elements"));
+  }
   return window;
 }
 

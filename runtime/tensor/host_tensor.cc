@@ -1,5 +1,6 @@
 #include "runtime/tensor/host_tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -13,27 +14,46 @@ namespace reprise {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// No process has as many addresses. Checked here, since allocators that look
+// for errors end the process instead of refusing.
+constexpr size_t kTooMany = size_t{1} << 47;
 
-size_t RoundUp(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+// Null if there is none.
+std::byte* Allocate(size_t bytes) {
+  if (bytes >= kTooMany) return nullptr;
+  const size_t blocks =
+      (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment;
+  return static_cast<std::byte*>(
+      std::aligned_alloc(kAlignment, blocks * kAlignment));
 }
 
 }  // namespace
 
 AlignedBuffer::AlignedBuffer(size_t bytes)
-    : data_(static_cast<std::byte*>(
-          std::aligned_alloc(kAlignment, RoundUp(bytes == 0 ? 1 : bytes)))),
-      size_(bytes) {
+    : data_(Allocate(bytes)), size_(bytes) {
   if (data_ == nullptr) std::abort();  // as operator new without a handler
   std::memset(data_.get(), 0, bytes);
+}
+
+absl::StatusOr<AlignedBuffer> AlignedBuffer::Create(size_t bytes) {
+  AlignedBuffer buffer;
+  buffer.data_.reset(Allocate(bytes));
+  if (buffer.data_ == nullptr) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a block of ", bytes, " bytes is not to be had"));
+  }
+  buffer.size_ = bytes;
+  std::memset(buffer.data_.get(), 0, bytes);
+  return buffer;
 }
 
 void AlignedBuffer::Free::operator()(std::byte* p) const { std::free(p); }
 
 absl::StatusOr<HostTensor> HostTensor::Create(DType dtype, Dims dims) {
   REPRISE_ASSIGN_OR_RETURN(const int64_t bytes, NumBytes(dtype, dims));
-  return HostTensor(dtype, std::move(dims),
-                    AlignedBuffer(static_cast<size_t>(bytes)));
+  REPRISE_ASSIGN_OR_RETURN(AlignedBuffer buffer,
+                           AlignedBuffer::Create(static_cast<size_t>(bytes)));
+  return HostTensor(dtype, std::move(dims), std::move(buffer));
 }
 
 absl::StatusOr<HostTensor> HostTensor::FromStrings(

@@ -19,7 +19,10 @@ namespace reprise {
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  // Contents are zero. `bytes` may be 0.
+  // Contents are zero. `bytes` may be 0. RESOURCE_EXHAUSTED if the system has
+  // no such block.
+  static absl::StatusOr<AlignedBuffer> Create(size_t bytes);
+  // The same, but ends the process: for sizes that cannot be too large.
   explicit AlignedBuffer(size_t bytes);
 
   std::byte* data() { return data_.get(); }
@@ -40,7 +43,7 @@ class HostTensor {
  public:
   HostTensor() : HostTensor(DType::kFp32, Dims{0}, AlignedBuffer()) {}
 
-  // Zeroed. INVALID_ARGUMENT as NumBytes.
+  // Zeroed. INVALID_ARGUMENT as NumBytes, RESOURCE_EXHAUSTED as AlignedBuffer.
   static absl::StatusOr<HostTensor> Create(DType dtype, Dims dims);
   // `elements.size()` must be the product of `dims`: else INVALID_ARGUMENT.
   static absl::StatusOr<HostTensor> FromStrings(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -48,7 +49,7 @@ void FindRun(Tables& tables) {
   }
 }
 
-Tables MakeTables(const Dims& in, const AxisSources& sources) {
+Tables MakeTables(const Dims& in, AxisSources sources) {
   Tables tables;
   size_t axes = in.size();
   while (axes > 0 && ShowsAll(sources[axes - 1], in[axes - 1])) {
@@ -56,12 +57,10 @@ Tables MakeTables(const Dims& in, const AxisSources& sources) {
   }
   const Dims strides = Strides(in);
   for (size_t axis = 0; axis < axes; ++axis) {
-    std::vector<int64_t> offsets;
-    for (const int64_t source : sources[axis]) {
-      offsets.push_back(source == kFillIndex ? kFillIndex
-                                             : source * strides[axis]);
+    for (int64_t& source : sources[axis]) {
+      if (source != kFillIndex) source *= strides[axis];
     }
-    tables.offsets.push_back(std::move(offsets));
+    tables.offsets.push_back(std::move(sources[axis]));
   }
   if (axes > 0) FindRun(tables);
   return tables;
@@ -113,31 +112,35 @@ T* Walk(const Tables& tables, size_t axis, int64_t at, const T* from, T fill,
 
 }  // namespace
 
-absl::Status CheckTableSize(int64_t out) {
+absl::Status TakeTable(const KernelRequest& request, int64_t entries) {
   constexpr int64_t kMaxEntries = int64_t{1} << 26;
-  if (out <= kMaxEntries) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("an axis of ", out, " elements is too large"));
+  if (entries > kMaxEntries) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("an axis of ", entries, " elements is too large"));
+  }
+  if (request.tables == nullptr) return absl::OkStatus();
+  return request.tables->Take(entries * int64_t{sizeof(int64_t)});
 }
 
 absl::StatusOr<Kernel> TableKernel(DType dtype, const Dims& in,
-                                   const AxisSources& sources, Fill fill) {
+                                   AxisSources sources, Fill fill) {
   if (dtype == DType::kString) return ops::NotRunHere("not run for BYTES");
   uint64_t bits = 0;
   Converter(DType::kFp64, dtype)
       .Gather(reinterpret_cast<const std::byte*>(&fill.value), 1,
               reinterpret_cast<std::byte*>(&bits), 1);
+  auto tables =
+      std::make_shared<const Tables>(MakeTables(in, std::move(sources)));
   return VisitBytes(dtype, [&](auto tag) -> absl::StatusOr<Kernel> {
     using T = typename decltype(tag)::type;
     T value{};
     if constexpr (sizeof(T) <= sizeof(bits)) {
       std::memcpy(&value, &bits, sizeof(T));
     }
-    return Kernel{[tables = MakeTables(in, sources), value,
-                   input = fill.input](const KernelArgs& args) {
+    return Kernel{[tables, value, input = fill.input](const KernelArgs& args) {
       const T filled =
           input < 0 ? value : *args.in<T>(static_cast<size_t>(input));
-      Walk(tables, 0, 0, args.in<T>(0), filled, args.out<T>(0));
+      Walk(*tables, 0, 0, args.in<T>(0), filled, args.out<T>(0));
     }};
   });
 }

@@ -17,9 +17,9 @@ namespace reprise::cpu {
 inline constexpr int64_t kFillIndex = -1;
 using AxisSources = std::vector<std::vector<int64_t>>;
 
-// RESOURCE_EXHAUSTED for an axis of more than 2^26 elements: a table is made
-// before anybody asks whether the output fits the device.
-absl::Status CheckTableSize(int64_t out);
+// Takes an axis's table of `entries` numbers from the request's budget.
+// RESOURCE_EXHAUSTED if they are more than 2^26, or more than is left.
+absl::Status TakeTable(const KernelRequest& request, int64_t entries);
 
 // Where the fill comes from: a number, which becomes the dtype's nearest, or
 // the one element of an input.
@@ -31,6 +31,6 @@ struct Fill {
 // Input 0, of `in`, to output 0, for any dtype but kString. An element is the
 // fill where one of its axes says so.
 absl::StatusOr<Kernel> TableKernel(DType dtype, const Dims& in,
-                                   const AxisSources& sources, Fill fill);
+                                   AxisSources sources, Fill fill);
 
 }  // namespace reprise::cpu

@@ -39,8 +39,7 @@ Kernel ConvKernel(const ConvShape& shape) {
             args.in<T>(0) + (r * shape.in_channels + first) * walk.in_size;
         for (int64_t o = 0; o < walk.out_size; ++o) {
           C sum = bias == nullptr ? C{0} : static_cast<C>(bias[m]);
-          ForEachTap(walk, o, [&](int64_t tap, int64_t at, bool) {
-            if (at < 0) return;
+          ForEachTap(walk, o, [&](int64_t tap, int64_t at) {
             for (int64_t c = 0; c < in_group; ++c) {
               sum += static_cast<C>(x[c * walk.in_size + at]) *
                      static_cast<C>(w[c * walk.taps + tap]);

@@ -32,7 +32,8 @@ absl::Status LowerConcatOneDnn(LoweringContext& context,
 // Output 0 is input 0 with other dims: no step at all.
 absl::Status LowerView(LoweringContext& context, const ops::NodeView& view);
 // The plain loop, on row-major operands.
-absl::Status LowerPlain(LoweringContext& context, const ops::NodeView& view);
+absl::Status LowerPlain(LoweringContext& context, const ops::NodeView& view,
+                        TableBudget* tables);
 
 // Whether all present operands of `view` are FP32 and none is empty: what
 // oneDNN is asked for.

@@ -42,15 +42,16 @@ absl::StatusOr<Kernel> MakePad(const KernelRequest& request) {
   const Dims& out = request.outputs[0].dims;
   AxisSources sources;
   for (size_t axis = 0; axis < in.size(); ++axis) {
-    REPRISE_RETURN_IF_ERROR(CheckTableSize(out[axis]));
+    REPRISE_RETURN_IF_ERROR(TakeTable(request, out[axis]));
     std::vector<int64_t> shown;
+    shown.reserve(static_cast<size_t>(out[axis]));
     for (int64_t i = 0; i < out[axis]; ++i) {
       shown.push_back(Source(params.mode, i, params.begins[axis], in[axis]));
     }
     sources.push_back(std::move(shown));
   }
   return TableKernel(
-      request.view.dtype(0), in, sources,
+      request.view.dtype(0), in, std::move(sources),
       {.value = params.value, .input = params.computed ? 2 : -1});
 }
 

@@ -1,7 +1,6 @@
-// MaxPool, AveragePool, LpPool and the global forms.
+// MaxPool, AveragePool and the global forms.
 #include "runtime/ops/pool.h"
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -19,7 +18,6 @@ struct PoolShape {
   int64_t planes = 1;  // rows times channels
   bool count_pads = false;
   bool column_major = false;
-  int64_t p = 2;  // of LpPool
 };
 
 // plane(x, y, plane index) for every row and channel.
@@ -61,8 +59,7 @@ void MaxPlane(const PoolShape& shape, const KernelArgs& args, const T* x, T* y,
     C best = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
     int64_t where = 0;
     bool any = false;
-    ForEachTap(shape.walk, o, [&](int64_t, int64_t at, bool) {
-      if (at < 0) return;
+    ForEachTap(shape.walk, o, [&](int64_t, int64_t at) {
       const C value = static_cast<C>(x[at]);
       if (!any || value > best) {
         best = value;
@@ -84,25 +81,12 @@ void AveragePlane(const PoolShape& shape, const KernelArgs&, const T* x, T* y,
   for (int64_t o = 0; o < shape.walk.out_size; ++o) {
     C sum{0};
     int64_t count = 0;
-    ForEachTap(shape.walk, o, [&](int64_t, int64_t at, bool padded) {
-      if (at >= 0) sum += static_cast<C>(x[at]);
-      if (at >= 0 || (shape.count_pads && padded)) ++count;
+    ForEachTap(shape.walk, o, [&](int64_t, int64_t at) {
+      sum += static_cast<C>(x[at]);
+      ++count;
     });
+    if (shape.count_pads) count = TapsWithinPads(shape.walk, o);
     y[o] = static_cast<T>(count == 0 ? C{0} : sum / static_cast<C>(count));
-  }
-}
-
-template <typename T>
-void LpPlane(const PoolShape& shape, const KernelArgs&, const T* x, T* y,
-             int64_t) {
-  using C = ComputeType<T>;
-  const C p = static_cast<C>(shape.p);
-  for (int64_t o = 0; o < shape.walk.out_size; ++o) {
-    C sum{0};
-    ForEachTap(shape.walk, o, [&](int64_t, int64_t at, bool) {
-      if (at >= 0) sum += std::pow(std::abs(static_cast<C>(x[at])), p);
-    });
-    y[o] = static_cast<T>(std::pow(sum, C{1} / p));
   }
 }
 
@@ -118,7 +102,6 @@ absl::StatusOr<Kernel> MakePool(const KernelRequest& request) {
   shape.planes = dims[0] * dims[1];
   shape.count_pads = geometry.count_include_pad;
   shape.column_major = geometry.column_major_indices;
-  REPRISE_ASSIGN_OR_RETURN(shape.p, request.view.attributes().Int("p", 2));
   if (op == "MaxPool" || op == "GlobalMaxPool") {
     return VisitNumber(request.view.dtype(0),
                        [&](auto tag) -> absl::StatusOr<Kernel> {
@@ -126,12 +109,11 @@ absl::StatusOr<Kernel> MakePool(const KernelRequest& request) {
                          return PlaneKernel<T>(shape, MaxPlane<T>);
                        });
   }
-  const bool average = op == "AveragePool" || op == "GlobalAveragePool";
-  return VisitFloat(
-      request.view.dtype(0), [&](auto tag) -> absl::StatusOr<Kernel> {
-        using T = typename decltype(tag)::type;
-        return PlaneKernel<T>(shape, average ? AveragePlane<T> : LpPlane<T>);
-      });
+  return VisitFloat(request.view.dtype(0),
+                    [&](auto tag) -> absl::StatusOr<Kernel> {
+                      using T = typename decltype(tag)::type;
+                      return PlaneKernel<T>(shape, AveragePlane<T>);
+                    });
 }
 
 }  // namespace reprise::cpu

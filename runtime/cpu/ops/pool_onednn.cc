@@ -12,6 +12,15 @@ namespace {
 
 using dnnl::memory;
 
+// A window that is wider than its input and as much again is mostly padding:
+// oneDNN makes code for, or walks over, all of it, the plain loop none.
+bool MostlyPadding(const ops::Window& window, const Dims& x) {
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    if (window.kernel[i] > 2 * x[i + 2] + 1) return true;
+  }
+  return false;
+}
+
 // The pads after the end that give oneDNN's formula the same output extents.
 // False if they would count in an average.
 bool PadsEnd(const ops::PoolGeometry& geometry, const Dims& x,
@@ -44,25 +53,26 @@ absl::Status LowerPoolOneDnn(LoweringContext& context,
   if (!AllFp32(context, view) || (!max && !average) ||
       (node.outputs.size() > 1 && node.outputs[1] != graph::kNoValue) ||
       window.kernel.size() > 3 || window.kernel.empty() ||
+      MostlyPadding(window, view.dims(0)) ||
       !PadsEnd(geometry, view.dims(0), pads_end)) {
     return ops::NotRunHere("not a pooling that oneDNN has");
   }
   REPRISE_ASSIGN_OR_RETURN(const Layout src, context.MadeIn(node.inputs[0]));
   Primitive pool;
   REPRISE_RETURN_IF_ERROR(Guarded(node.op, [&] {
-    PoolShape shape;
-    shape.kind = max ? dnnl::algorithm::pooling_max
-                     : (geometry.count_include_pad
-                            ? dnnl::algorithm::pooling_avg_include_padding
-                            : dnnl::algorithm::pooling_avg_exclude_padding);
-    shape.src = src;
-    shape.dst.assign(geometry.output.begin(), geometry.output.end());
-    shape.strides = window.strides;
-    shape.kernel = window.kernel;
-    for (const int64_t d : window.dilations) shape.dilations.push_back(d - 1);
-    shape.pads_begin = window.pads_begin;
-    shape.pads_end = pads_end;
-    pool = MakePool(context.dnn()->engine, shape);
+    PoolSpec spec;
+    spec.kind = max ? dnnl::algorithm::pooling_max
+                    : (geometry.count_include_pad
+                           ? dnnl::algorithm::pooling_avg_include_padding
+                           : dnnl::algorithm::pooling_avg_exclude_padding);
+    spec.src = src;
+    spec.dst.assign(geometry.output.begin(), geometry.output.end());
+    spec.strides = window.strides;
+    spec.kernel = window.kernel;
+    for (const int64_t d : window.dilations) spec.dilations.push_back(d - 1);
+    spec.pads_begin = window.pads_begin;
+    spec.pads_end = pads_end;
+    pool = MakePoolPrimitive(context.dnn()->engine, spec);
   }));
   REPRISE_ASSIGN_OR_RETURN(const plan::BufferId x,
                            context.In(node.inputs[0], pool.src));

@@ -25,14 +25,14 @@ absl::StatusOr<Kernel> Nearest(const KernelRequest& request,
                                const ops::ResizeParams& params) {
   AxisSources sources;
   for (const ops::ResizeAxis& axis : params.axes) {
-    REPRISE_RETURN_IF_ERROR(CheckTableSize(axis.out));
+    REPRISE_RETURN_IF_ERROR(TakeTable(request, axis.out));
     REPRISE_ASSIGN_OR_RETURN(ResizeTaps taps,
                              ops::MakeResizeTaps(params, axis));
     sources.push_back(std::move(taps.indices));
   }
   static_assert(ResizeTaps::kOutside == kFillIndex);
-  return TableKernel(request.view.dtype(0), request.view.dims(0), sources,
-                     {.value = params.extrapolation});
+  return TableKernel(request.view.dtype(0), request.view.dims(0),
+                     std::move(sources), {.value = params.extrapolation});
 }
 
 // One axis of a tensor seen as [outer, axis, inner], in T.
@@ -137,8 +137,16 @@ std::vector<size_t> Order(const ops::ResizeParams& params) {
 }
 
 template <typename T>
-absl::StatusOr<Pass<T>> MakePass(const ops::ResizeParams& params,
+absl::StatusOr<Pass<T>> MakePass(const KernelRequest& request,
+                                 const ops::ResizeParams& params,
                                  const Dims& dims, size_t axis) {
+  // Indices and weights, and the weights once more while they are rounded.
+  if (request.tables != nullptr) {
+    REPRISE_ASSIGN_OR_RETURN(const int64_t entries,
+                             ops::ResizeTapEntries(params, params.axes[axis]));
+    REPRISE_RETURN_IF_ERROR(request.tables->Take(
+        entries * int64_t{sizeof(int64_t) + sizeof(double) + sizeof(T)}));
+  }
   REPRISE_ASSIGN_OR_RETURN(ResizeTaps taps,
                            ops::MakeResizeTaps(params, params.axes[axis]));
   Pass<T> pass;
@@ -167,7 +175,8 @@ absl::StatusOr<Kernel> Weighted(const KernelRequest& request, DType compute,
                            NumElements(request.outputs[0].dims));
   int64_t room = dtype == compute ? 0 : all->elements_in;
   for (const size_t axis : Order(params)) {
-    REPRISE_ASSIGN_OR_RETURN(Pass<T> pass, MakePass<T>(params, dims, axis));
+    REPRISE_ASSIGN_OR_RETURN(Pass<T> pass,
+                             MakePass<T>(request, params, dims, axis));
     dims[axis] = pass.out;
     REPRISE_ASSIGN_OR_RETURN(const int64_t elements, NumElements(dims));
     room = std::max(room, elements);

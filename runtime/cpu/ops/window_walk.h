@@ -1,8 +1,10 @@
 // Walks over the taps of a sliding window.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "runtime/cpu/strided.h"
 #include "runtime/ops/window.h"
@@ -44,35 +46,76 @@ inline WindowWalk MakeWalk(const ops::Window& window,
   return walk;
 }
 
-// fn(tap, offset, in_padding) for every tap of the window at output position
-// `out`: `tap` counts the kernel's elements, `offset` is the input's element or
-// -1 outside, `in_padding` whether a tap outside still lies within the pads
-// that the model asked for.
-template <typename Fn>
-void ForEachTap(const WindowWalk& walk, int64_t out, Fn fn) {
+// The taps of one axis that lie in [low, high): from the first on, `count`.
+struct TapRange {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+// Of taps at corner, corner + dilation, ...: `kernel` of them.
+inline TapRange TapsWithin(int64_t corner, int64_t dilation, int64_t kernel,
+                           int64_t low, int64_t high) {
+  // How many taps lie before `bound`.
+  const auto before = [&](int64_t bound) {
+    if (bound <= corner) return int64_t{0};
+    return std::min(kernel, (bound - corner - 1) / dilation + 1);
+  };
+  const int64_t first = before(low);
+  return {first, std::max<int64_t>(0, before(high) - first)};
+}
+
+// Where the window at output position `out` begins, on each axis.
+inline std::array<int64_t, kMaxAxes> CornerOf(const WindowWalk& walk,
+                                              int64_t out) {
   std::array<int64_t, kMaxAxes> corner{};
   for (int i = walk.axes - 1; i >= 0; --i) {
     corner[i] = out % walk.out[i] * walk.strides[i] - walk.pads[i];
     out /= walk.out[i];
   }
+  return corner;
+}
+
+// fn(tap, offset) for every tap of the window at output position `out` that
+// lies on an element of the input: `tap` counts the kernel's elements, `offset`
+// the input's. What lies outside costs nothing, however large the kernel is.
+template <typename Fn>
+void ForEachTap(const WindowWalk& walk, int64_t out, Fn fn) {
+  const std::array<int64_t, kMaxAxes> corner = CornerOf(walk, out);
+  std::array<TapRange, kMaxAxes> range{};
+  int64_t inside = 1;
+  for (int i = 0; i < walk.axes; ++i) {
+    range[i] =
+        TapsWithin(corner[i], walk.dilations[i], walk.kernel[i], 0, walk.in[i]);
+    inside *= range[i].count;
+  }
   std::array<int64_t, kMaxAxes> index{};
-  for (int64_t tap = 0; tap < walk.taps; ++tap) {
+  for (int64_t n = 0; n < inside; ++n) {
+    int64_t tap = 0;
     int64_t offset = 0;
-    bool inside = true;
-    bool padded = true;
     for (int i = 0; i < walk.axes; ++i) {
-      const int64_t at = corner[i] + index[i] * walk.dilations[i];
-      inside = inside && at >= 0 && at < walk.in[i];
-      padded =
-          padded && at >= -walk.pads[i] && at < walk.in[i] + walk.pads_end[i];
-      offset = offset * walk.in[i] + at;
+      const int64_t at = range[i].first + index[i];
+      tap = tap * walk.kernel[i] + at;
+      offset = offset * walk.in[i] + corner[i] + at * walk.dilations[i];
     }
-    fn(tap, inside ? offset : -1, padded);
+    fn(tap, offset);
     for (int i = walk.axes - 1; i >= 0; --i) {
-      if (++index[i] < walk.kernel[i]) break;
+      if (++index[i] < range[i].count) break;
       index[i] = 0;
     }
   }
+}
+
+// How many taps of the window at output position `out` lie on the input or in
+// the pads that the model asked for. What ceil_mode reaches beyond is neither.
+inline int64_t TapsWithinPads(const WindowWalk& walk, int64_t out) {
+  const std::array<int64_t, kMaxAxes> corner = CornerOf(walk, out);
+  int64_t count = 1;
+  for (int i = 0; i < walk.axes; ++i) {
+    count *= TapsWithin(corner[i], walk.dilations[i], walk.kernel[i],
+                        -walk.pads[i], walk.in[i] + walk.pads_end[i])
+                 .count;
+  }
+  return count;
 }
 
 }  // namespace reprise::cpu

@@ -42,15 +42,15 @@ class CpuExecutableTest : public ::testing::Test {
     signature.batched = true;
     signature.inputs = {{.name = "x", .dims = {}, .symbols = {}}};
     SlotLayout layout = MakeSlotLayout(signature, 4).value();
-    slots_.Add(2);
-    slots_.Require(layout);
+    EXPECT_THAT(slots_.Add(2), IsOk());
+    CpuHolds holds{.arena = {}, .slots = slots_.Require(layout).value()};
     std::vector<std::unique_ptr<Runner>> runners;
     runners.push_back(MakeRunner(1));
     runners.push_back(MakeRunner(4));
     return std::make_unique<CpuExecutable>(
         CpuShared{*lane_, board_, slots_, inline_below}, signature,
         Ladder{{1, p50, p50}, {4, p50, p50}}, std::move(runners),
-        std::move(layout));
+        std::move(layout), std::move(holds));
   }
 
   void Run(CpuExecutable& executable, int rows) {

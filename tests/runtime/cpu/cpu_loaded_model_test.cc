@@ -1,5 +1,7 @@
 #include "runtime/cpu/cpu_loaded_model.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -38,7 +40,7 @@ class CpuLoadedModelTest : public ::testing::Test {
 
   FakeClock clock_;  // stands still: times are zero
   std::unique_ptr<Device> device_ =
-      CpuDevice::Create({.threads = 1}, clock_).value();
+      MakeCpuDevice({.threads = 1}, clock_).value();
 };
 
 TEST_F(CpuLoadedModelTest, PackedWeightsAreSharedByRungsAndLanes) {
@@ -99,7 +101,7 @@ class RungsTest : public ::testing::Test {
 
   TickingClock clock_;
   std::unique_ptr<Device> device_ =
-      CpuDevice::Create({.threads = 1}, clock_).value();
+      MakeCpuDevice({.threads = 1}, clock_).value();
 };
 
 TEST_F(RungsTest, ARungThatIsNoFasterThanALargerOneIsDropped) {
@@ -119,6 +121,66 @@ TEST_F(RungsTest, FurtherLanesHaveTheRungsOfTheFirst) {
   EXPECT_THAT(Rows(*loaded, 0), ElementsAre(1, 2, 4));
   clock_.Tick(true);
   EXPECT_THAT(Rows(*loaded, 1), ElementsAre(1, 2, 4));
+}
+
+// More work than a model's trial runs may do on the lane.
+OnnxBuilder LongProduct() {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 512, 512})
+      .Floats("w", {512, 512}, Noise(512 * 512, 1))
+      .Node("MatMul", {"x", "w"}, {"h"})
+      .Node("Relu", {"h"}, {"y"})
+      .Output("y", {"N", 512, 512});
+  return model;
+}
+
+// Counts the looks of threads other than the one that made it.
+class OtherThreadsClock final : public Clock {
+ public:
+  absl::Time Now() const override {
+    if (pthread_equal(pthread_self(), mine_) == 0) ++looks_;
+    return absl::UnixEpoch();
+  }
+  bool Await(absl::Mutex& mu, const absl::Condition& condition,
+             absl::Time /*deadline*/) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    mu.Await(condition);
+    return true;
+  }
+  int looks() const { return looks_; }
+
+ private:
+  const pthread_t mine_ = pthread_self();
+  mutable std::atomic<int> looks_{0};
+};
+
+TEST(TrialTest, ALongModelRunsOnTheLaneWhenItsTimesAreKnown) {
+  OtherThreadsClock clock;
+  auto device = MakeCpuDevice({.threads = 1}, clock).value();
+  const auto prepare = [&](const OnnxBuilder& builder) {
+    const TestModel model = Import(builder, 1);
+    auto loaded = device->Load(model.graph, model.signature, {}).value();
+    EXPECT_THAT(loaded->Prepare({}, {1}, 0), IsOk());
+  };
+  prepare(LongProduct());
+  EXPECT_EQ(clock.looks(), 2);  // when the one run began, and when it ended
+  prepare(ConvNet());
+  EXPECT_GT(clock.looks(), 50);
+}
+
+TEST(TrialTest, AModelWhoseRunTakesTooLongIsRefused) {
+  TickingClock clock;
+  auto device =
+      MakeCpuDevice({.threads = 1, .longest_trial = absl::Microseconds(500)},
+                    clock)
+          .value();
+  const TestModel model = Import(LongProduct(), 1);
+  auto loaded = device->Load(model.graph, model.signature, {}).value();
+  EXPECT_THAT(loaded->Prepare({}, {1}, 0),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       AllOf(HasSubstr("1 rows takes longer than 500us"),
+                             HasSubstr("that makes '"))));
+  EXPECT_EQ(device->memory().slots, 0);  // it left nothing behind
 }
 
 // What `executable` makes of one row of `x`.
@@ -210,6 +272,19 @@ TEST_F(CpuLoadedModelTest, ArenaBytesAreThoseOfTheLargestRung) {
   EXPECT_GT((*large)->arena_bytes(), 4 * (*small)->arena_bytes());
 }
 
+TEST_F(CpuLoadedModelTest, SlotsShrinkWithTheExecutableThatNeededThem) {
+  auto loaded = Load(ConvNet());
+  auto small = loaded->Prepare({}, {1}, 0);
+  ASSERT_THAT(small, IsOk());
+  const int64_t slots = device_->memory().slots;
+  auto large = loaded->Prepare({}, {8}, 0);
+  ASSERT_THAT(large, IsOk());
+  EXPECT_GT(device_->memory().slots, 4 * slots);
+  large->reset();
+  EXPECT_EQ(device_->memory().slots, slots);
+  EXPECT_EQ(Answer(**small, Noise(432, 21)).size(), 5);
+}
+
 TEST_F(CpuLoadedModelTest, RefusesWhatNeedsMoreMemoryThanIsFree) {
   OnnxBuilder model(13);
   model.Input("x", {"N", "length"})
@@ -219,6 +294,31 @@ TEST_F(CpuLoadedModelTest, RefusesWhatNeedsMoreMemoryThanIsFree) {
   EXPECT_THAT(
       loaded->Prepare({int64_t{1} << 45}, {1}, 0),
       StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("are free")));
+}
+
+// y = x + (n > s * s), for n rows of x [n,s].
+TEST_F(CpuLoadedModelTest, RowsAreFollowedAgainAtAVariantsOwnDims) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", "s"})
+      .Int64s("zero", {1}, {0})
+      .Int64s("one", {1}, {1})
+      .Node("Shape", {"x"}, {"shape"})
+      .Node("Gather", {"shape", "zero"}, {"n"})
+      .Node("Gather", {"shape", "one"}, {"s"})
+      .Node("Mul", {"s", "s"}, {"square"})
+      .Node("Greater", {"n", "square"}, {"more"})
+      .Node("Cast", {"more"}, {"added"})
+      .Int("to", OnnxBuilder::kFloat)
+      .Node("Add", {"x", "added"}, {"y"})
+      .Output("y", {"N", "s"});
+  auto loaded = Load(model);
+  EXPECT_THAT(loaded->Prepare({8}, {1, 2, 4}, 0), IsOk());
+  EXPECT_THAT(loaded->Prepare({2}, {1, 2, 4}, 0), IsOk());
+  EXPECT_THAT(loaded->Prepare({2}, {1, 2, 8}, 0),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("(Add): uses the number of rows as data")));
+  EXPECT_THAT(loaded->Prepare({1}, {1, 2}, 0),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 }  // namespace

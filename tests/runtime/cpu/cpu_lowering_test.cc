@@ -1,7 +1,9 @@
 #include "runtime/cpu/cpu_lowering.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -16,6 +18,7 @@ namespace {
 
 using ::reprise::testing::IsOk;
 using ::reprise::testing::OnnxBuilder;
+using ::reprise::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -116,6 +119,77 @@ TEST(CpuLoweringTest, WorkCountsMultiplications) {
   // conv1 alone: 8 filters of 27 taps at 144 places.
   EXPECT_GT(work(1), 8 * 27 * 144);
   EXPECT_EQ(work(4), 4 * work(1));
+}
+
+TEST(CpuLoweringTest, WorkOfAProductIsItsSumsLengthWhateverTheRows) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 16})
+      .Floats("w", {16, 8}, Noise(128, 1))
+      .Floats("v", {4, 8}, Noise(32, 2))
+      .Node("MatMul", {"x", "w"}, {"h"})
+      .Node("Gemm", {"h", "v"}, {"y"})
+      .Int("transB", 1)
+      .Output("y", {"N", 4});
+  const TestModel imported = Import(model, 100);
+  EXPECT_EQ(
+      EstimateWork(
+          ops::Bind(*imported.graph, imported.signature, 100, {}).value()),
+      100 * (8 * 16 + 4 * 8));
+}
+
+TEST(CpuLoweringTest, TablesAreCountedBeforeTheyAreMade) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 4})
+      .Int64s("pads", {4}, {0, 0, 0, 1000})
+      .Node("Pad", {"x", "pads"}, {"y"})
+      .Output("y", {"N", 1004});
+  const TestModel imported = Import(model, 1);
+  const auto bound =
+      ops::Bind(*imported.graph, imported.signature, 1, {}).value();
+  auto dnn = OneDnn::Create();
+  ASSERT_THAT(dnn, IsOk());
+  Weights weights(*imported.graph);
+  const auto lower = [&](int64_t bytes) {
+    TableBudget tables(bytes);
+    return Lower(bound, *dnn, weights, {.tables = &tables}).status();
+  };
+  EXPECT_THAT(lower(8 * (1 + 1004)), IsOk());
+  EXPECT_THAT(lower(8 * 1004),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("Pad")));
+}
+
+TEST(CpuLoweringTest, WorkThatIsAbsurdIsRefusedWithTheNode) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 1, 4096, 4096})
+      .Node("MaxPool", {"x"}, {"y"}, "pool")
+      .Ints("kernel_shape", {4096, 0x7fffffff})
+      .String("auto_pad", "SAME_LOWER")
+      .Output("y", {"N", 1, 4096, 4096});
+  const TestModel imported = Import(model, 1);
+  const auto bound =
+      ops::Bind(*imported.graph, imported.signature, 1, {}).value();
+  auto dnn = OneDnn::Create();
+  ASSERT_THAT(dnn, IsOk());
+  Weights weights(*imported.graph);
+  EXPECT_THAT(
+      Lower(bound, *dnn, weights, {}),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("pool")));
+}
+
+TEST(CpuLoweringTest, AWindowThatIsMostlyPaddingIsPassedOver) {
+  OnnxBuilder model(13);
+  model.Input("x", {"N", 3, 8, 8})
+      .Node("MaxPool", {"x"}, {"y"})
+      .Ints("kernel_shape", {2, 0x7fffffff})
+      .String("auto_pad", "SAME_LOWER")
+      .Output("y", {"N", 3, 8, 8});
+  const Result result =
+      RunModel(Import(model, 1), 1, /*fuse=*/false, /*use_onednn=*/true);
+  ASSERT_EQ(result.y.size(), 192);
+  // Each row's maximum, and the row's above it.
+  const std::vector<float> x = Noise(192, 42);
+  EXPECT_EQ(result.y[0], *std::max_element(x.begin(), x.begin() + 8));
+  EXPECT_EQ(result.y[15], *std::max_element(x.begin(), x.begin() + 16));
 }
 
 }  // namespace

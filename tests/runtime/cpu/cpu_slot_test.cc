@@ -44,8 +44,8 @@ TEST(CpuSlotTest, RefusesSizesThatOverflow) {
 TEST(CpuSlotTest, ThePoolIsBoundedAndTakesBackFromAnyThread) {
   const SlotLayout layout = MakeSlotLayout(TwoInputs(), 4).value();
   SlotPool pool;
-  pool.Add(2);
-  pool.Require(layout);
+  ASSERT_THAT(pool.Add(2), IsOk());
+  const SlotHold hold = pool.Require(layout).value();
   SlotLease first(pool.Acquire(layout));
   SlotLease second(pool.Acquire(layout));
   EXPECT_EQ(pool.Acquire(layout), nullptr);
@@ -64,15 +64,15 @@ TEST(CpuSlotTest, GrowthIsWhatTheSlotsLack) {
   };
   SlotPool pool;
   EXPECT_EQ(pool.BytesToGrow(large), 0);  // there is none to grow
-  pool.Add(2);
+  ASSERT_THAT(pool.Add(2), IsOk());
   EXPECT_EQ(pool.BytesToGrow(small), 2 * bytes(small));
-  pool.Require(small);
+  const SlotHold first_hold = pool.Require(small).value();
   EXPECT_EQ(pool.BytesToGrow(small), 0);
   EXPECT_EQ(pool.BytesToGrow(large), 2 * (bytes(large) - bytes(small)));
   // One in use keeps what it has until it comes back.
   SlotLease lease(pool.Acquire(small));
   EXPECT_EQ(pool.BytesToGrow(large), 2 * bytes(large) - bytes(small));
-  pool.Require(large);
+  const SlotHold second_hold = pool.Require(large).value();
   EXPECT_EQ(pool.BytesToGrow(large), 0);
   EXPECT_EQ(pool.BytesToGrow(small), 0);
   EXPECT_EQ(pool.bytes(), 2 * bytes(large) + bytes(small));
@@ -83,26 +83,60 @@ TEST(CpuSlotTest, GrowthIsWhatTheSlotsLack) {
 TEST(CpuSlotTest, NewSlotsAreAsLargeAsTheOthers) {
   const SlotLayout layout = MakeSlotLayout(TwoInputs(), 1000).value();
   SlotPool pool;
-  pool.Require(layout);
-  pool.Add(3);
+  const SlotHold hold = pool.Require(layout).value();
+  ASSERT_THAT(pool.Add(3), IsOk());
   EXPECT_EQ(pool.size(), 3);
   EXPECT_EQ(pool.BytesToGrow(layout), 0);
   SlotLease lease(pool.Acquire(layout));
   EXPECT_EQ(lease->output(0).size(), 20000);
 }
 
+TEST(CpuSlotTest, WhatNobodyNeedsIsGivenBack) {
+  const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
+  const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
+  SlotPool pool;
+  ASSERT_THAT(pool.Add(2), IsOk());
+  const SlotHold hold = pool.Require(small).value();
+  const int64_t bytes = pool.bytes();
+  SlotHold model = pool.Require(large).value();
+  SlotLease lease(pool.Acquire(large));
+  std::byte* const last = &lease->input(0)[11999];
+  model = SlotHold();
+  *last = std::byte{1};  // a slot in use keeps its memory
+  EXPECT_EQ(lease->output(0).size(), 20000);
+  EXPECT_GT(pool.bytes(), static_cast<int64_t>(large.bytes));
+  lease.Reset();
+  EXPECT_EQ(pool.bytes(), bytes);
+  lease = SlotLease(pool.Acquire(small));
+  EXPECT_EQ(lease->output(0).size(), 20);
+}
+
+TEST(CpuSlotTest, WhatIsNotToBeHadIsRefusedAndChangesNothing) {
+  const SlotLayout layout = MakeSlotLayout(TwoInputs(), 4).value();
+  SlotPool pool;
+  ASSERT_THAT(pool.Add(2), IsOk());
+  const SlotHold hold = pool.Require(layout).value();
+  const int64_t bytes = pool.bytes();
+  SlotLayout huge = layout;
+  huge.bytes = size_t{1} << 62;
+  EXPECT_THAT(pool.Require(huge),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(pool.bytes(), bytes);
+}
+
 TEST(CpuSlotTest, ASlotInUseIsGrownWhenItIsLentAgain) {
   const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
   const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
   SlotPool pool;
-  pool.Add(1);
-  pool.Require(small);
+  ASSERT_THAT(pool.Add(1), IsOk());
+  const SlotHold first_hold = pool.Require(small).value();
   SlotLease lease(pool.Acquire(small));
-  pool.Require(large);
+  const SlotHold second_hold = pool.Require(large).value();
   lease->input(0)[11] = std::byte{1};  // still its own
   EXPECT_EQ(lease->input(0).size(), 12);
   const SlotLayout larger = MakeSlotLayout(TwoInputs(), 2000).value();
-  pool.Require(larger);  // before it ever had the room of `large`
+  const SlotHold third_hold =
+      pool.Require(larger).value();  // before it ever had the room of `large`
   lease.Reset();
   lease = SlotLease(pool.Acquire(large));
   EXPECT_EQ(lease->output(0).size(), 20000);

@@ -101,7 +101,7 @@ struct Fixture {
 
   std::unique_ptr<CpuSlot> MakeSlot() {
     auto slot = std::make_unique<CpuSlot>(nullptr);
-    slot->Grow(layout);
+    EXPECT_THAT(slot->Grow(layout), IsOk());
     slot->Use(layout);
     return slot;
   }

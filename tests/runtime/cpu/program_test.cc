@@ -53,6 +53,36 @@ TEST(ProgramTest, ReadsAndWritesTheSlotItIsGiven) {
   }
 }
 
+TEST(ProgramTest, MovesToAnotherArena) {
+  const std::byte constant{5};
+  Runner runner(AddConstant(&constant), nullptr);
+  AlignedBuffer arena(128);
+  runner.MoveTo(arena.data());
+  std::byte in{1};
+  std::byte out{0};
+  std::byte* const inputs[] = {&in};
+  std::byte* const outputs[] = {&out};
+  ASSERT_THAT(runner.Run({inputs, outputs}), IsOk());
+  EXPECT_EQ(static_cast<int>(out), 6);
+  EXPECT_EQ(static_cast<int>(arena.data()[64]), 6);
+}
+
+TEST(ProgramTest, StopsAfterAStepAndNamesIt) {
+  const std::byte constant{5};
+  AlignedBuffer arena(128);
+  Runner runner(AddConstant(&constant), arena.data());
+  std::byte in{1};
+  std::byte out{0};
+  std::byte* const inputs[] = {&in};
+  std::byte* const outputs[] = {&out};
+  EXPECT_THAT(runner.RunUntil({inputs, outputs}, [] { return true; }),
+              StatusIs(absl::StatusCode::kAborted,
+                       HasSubstr("step 0 Add that makes 'h'")));
+  EXPECT_EQ(static_cast<int>(out), 0);
+  ASSERT_THAT(runner.RunUntil({inputs, outputs}, [] { return false; }), IsOk());
+  EXPECT_EQ(static_cast<int>(out), 6);
+}
+
 TEST(ProgramTest, NamesTheStepThatFailed) {
   const std::byte constant{5};
   Program program = AddConstant(&constant);

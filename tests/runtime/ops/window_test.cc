@@ -69,6 +69,14 @@ TEST(WindowTest, ListsOfTheWrongLengthAreRefusedBeforeTheyAreRead) {
               StatusIs(kInvalid, HasSubstr("kernel_shape")));
 }
 
+TEST(WindowTest, KernelsOfMoreElementsThanCanBeCountedAreRefused) {
+  NodeCase node("MaxPool", 12);
+  node.Set("auto_pad", std::string("SAME_UPPER"));
+  const Ints kernel(3, 0x7fffffff);
+  EXPECT_THAT(ReadWindow(node.view(), {5, 5, 5}, kernel, false),
+              StatusIs(kInvalid, HasSubstr("too many elements")));
+}
+
 TEST(WindowTest, ValuesOutOfRangeAreRefused) {
   for (const Ints& strides : {Ints{0}, Ints{-1}, Ints{int64_t{1} << 40}}) {
     NodeCase node("Conv", 11);

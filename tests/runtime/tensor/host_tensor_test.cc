@@ -1,6 +1,7 @@
 #include "runtime/tensor/host_tensor.h"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,21 @@ using ::reprise::testing::StatusIs;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+TEST(AlignedBufferTest, ABlockThatIsNotToBeHadIsAnError) {
+  for (const size_t bytes : {std::numeric_limits<size_t>::max(),
+                             std::numeric_limits<size_t>::max() / 2}) {
+    EXPECT_EQ(AlignedBuffer::Create(bytes).status().code(),
+              absl::StatusCode::kResourceExhausted);
+  }
+  EXPECT_EQ(
+      HostTensor::Create(DType::kUint8, {int64_t{1} << 62}).status().code(),
+      absl::StatusCode::kResourceExhausted);
+  const auto small = AlignedBuffer::Create(100);
+  ASSERT_TRUE(small.ok()) << small.status();
+  EXPECT_EQ(small->size(), 100);
+  EXPECT_EQ(small->data()[99], std::byte{0});
+}
 
 TEST(AlignedBufferTest, IsAlignedAndZero) {
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{64}, size_t{1000}}) {

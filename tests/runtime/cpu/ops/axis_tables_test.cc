@@ -13,6 +13,7 @@ namespace {
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 template <typename T>
 std::vector<T> Shown(DType dtype, const Dims& in, const AxisSources& sources,
@@ -54,8 +55,16 @@ TEST(AxisTablesTest, AnEmptyAxisMakesNothing) {
 }
 
 TEST(AxisTablesTest, RefusesWhatItCannotHold) {
-  EXPECT_THAT(CheckTableSize(1 << 20), IsOk());
-  EXPECT_THAT(CheckTableSize(int64_t{1} << 40),
+  TableBudget tables(100);
+  const ops::NodeView view;
+  const KernelRequest bounded{view, {}, &tables};
+  EXPECT_THAT(TakeTable(bounded, 12), IsOk());
+  EXPECT_THAT(TakeTable(bounded, 1),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("and 4 bytes are free")));
+  const KernelRequest unbounded{view, {}};
+  EXPECT_THAT(TakeTable(unbounded, 1 << 20), IsOk());
+  EXPECT_THAT(TakeTable(unbounded, int64_t{1} << 40),
               StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(TableKernel(DType::kString, {1}, {{0}}, {}),
               StatusIs(absl::StatusCode::kUnimplemented));

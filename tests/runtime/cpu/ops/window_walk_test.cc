@@ -35,9 +35,8 @@ TEST(WindowWalkTest, CountsTapsAndElements) {
   EXPECT_EQ(walk.in_size, 20);
   EXPECT_EQ(walk.out_size, 9);
   // Row 1, column 2 of the output.
-  EXPECT_THAT(Taps(walk, 5), ElementsAre(Tap(0, 7), Tap(1, 8),
-                                         Tap(2, 9), Tap(3, 12),
-                                         Tap(4, 13), Tap(5, 14)));
+  EXPECT_THAT(Taps(walk, 5), ElementsAre(Tap(0, 7), Tap(1, 8), Tap(2, 9),
+                                         Tap(3, 12), Tap(4, 13), Tap(5, 14)));
 }
 
 TEST(WindowWalkTest, StridesAndDilationsMoveTheTaps) {
