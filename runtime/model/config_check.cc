@@ -234,10 +234,10 @@ void CheckBackend(const Config& config, std::vector<std::string>& faults) {
 
 }  // namespace
 
-absl::Status ConfigFindings::status() const {
+absl::Status ConfigFindings::status(absl::string_view where) const {
   if (faults.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("configuration: ", absl::StrJoin(faults, "; ")));
+      absl::StrCat(where, ": ", absl::StrJoin(faults, "; ")));
 }
 
 std::string ConfigFindings::warning() const {

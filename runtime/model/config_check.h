@@ -18,8 +18,9 @@ struct ConfigFindings {
   // Fields that change speed only and have no effect here.
   std::vector<std::string> ignored;
 
-  // INVALID_ARGUMENT with all faults in one message; OK without one.
-  absl::Status status() const;
+  // INVALID_ARGUMENT with all faults in one message, `where` in front; OK
+  // without one.
+  absl::Status status(absl::string_view where) const;
   // One line for the log that names what is ignored; empty without any.
   std::string warning() const;
 };

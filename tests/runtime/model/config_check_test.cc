@@ -32,10 +32,11 @@ class RefusedConfigTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(RefusedConfigTest, NamesTheField) {
   const ConfigFindings findings = Check(GetParam().text);
-  ASSERT_EQ(findings.faults.size(), 1U) << findings.status();
+  ASSERT_EQ(findings.faults.size(), 1U) << findings.status("config.pbtxt");
   EXPECT_THAT(findings.faults[0], HasSubstr(GetParam().fault));
-  EXPECT_THAT(findings.status(), StatusIs(absl::StatusCode::kInvalidArgument,
-                                          HasSubstr(GetParam().fault)));
+  EXPECT_THAT(findings.status("config.pbtxt"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr(GetParam().fault)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -115,7 +116,7 @@ TEST(ConfigCheckTest, AcceptsWhatIsServed) {
     optimization { input_pinned_memory { enable: true } cuda { graphs: true } }
     version_policy { all {} }
   )");
-  EXPECT_THAT(findings.status(), IsOk());
+  EXPECT_THAT(findings.status("config.pbtxt"), IsOk());
   EXPECT_THAT(findings.ignored, IsEmpty());
   EXPECT_EQ(findings.warning(), "");
 }
@@ -124,7 +125,7 @@ TEST(ConfigCheckTest, ListsAllFaultsInOneMessage) {
   EXPECT_THAT(
       Check("name: 'x' max_batch_size: -1 backend: 'python' "
             "input { name: 'a' optional: true }")
-          .status(),
+          .status("config.pbtxt"),
       StatusIs(absl::StatusCode::kInvalidArgument,
                AllOf(HasSubstr("name is 'x'"), HasSubstr("max_batch_size is"),
                      HasSubstr("backend 'python'"), HasSubstr("optional"))));
@@ -141,7 +142,7 @@ TEST(ConfigCheckTest, NamesWhatIsIgnoredInOneWarning) {
     instance_group { rate_limiter { priority: 2 } }
     response_cache { enable: true }
   )");
-  EXPECT_THAT(findings.status(), IsOk());
+  EXPECT_THAT(findings.status("config.pbtxt"), IsOk());
   EXPECT_THAT(
       findings.ignored,
       ElementsAre("optimization.graph", "optimization.priority",
