@@ -261,7 +261,7 @@ std::string HelpText() {
       "reprised: serves ONNX models over gRPC (Open Inference Protocol v2)\n"
       "\n"
       "  reprised --model-repository=DIR [flags]   serve\n"
-      "  reprised check DIR [flags]                validate; exit 1 on "
+      "  reprised check DIR... [flags]             validate; exit 1 on "
       "faults\n"
       "  reprised health [ADDRESS] [SERVICE]       exit 0 if that server is "
       "serving\n"

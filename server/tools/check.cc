@@ -1,5 +1,6 @@
 #include "server/tools/check.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,18 +49,6 @@ std::string LadderText(const ImportedVersion& imported,
   return absl::StrJoin(rows, ",");
 }
 
-absl::StatusOr<RepositoryScan> ScanAll(const ModelManagerOptions& options) {
-  if (options.model_path.empty()) {
-    return ScanRepositories(options.repositories);
-  }
-  REPRISE_ASSIGN_OR_RETURN(
-      ModelSource source,
-      FindSingleModel(options.model_path, options.model_name));
-  RepositoryScan scan;
-  scan.models.emplace(options.model_name, std::move(source));
-  return scan;
-}
-
 // Checks one model after another, and says and counts what came of them.
 class Checker {
  public:
@@ -83,10 +72,15 @@ class Checker {
     out_ << "failed  " << what << "  " << status.message() << "\n";
   }
 
-  // The last line; whether all is ok.
+  // The last line; whether all is ok, and there is something at all: a folder
+  // without models is the wrong one.
   bool Finish() {
-    out_ << ok_ << " ok, " << failed_ << " failed\n";
-    return failed_ == 0;
+    if (ok_ + failed_ == 0) {
+      out_ << "no model found\n";
+    } else {
+      out_ << ok_ << " ok, " << failed_ << " failed\n";
+    }
+    return ok_ > 0 && failed_ == 0;
   }
 
  private:
@@ -148,12 +142,58 @@ class Checker {
   int failed_ = 0;
 };
 
+constexpr char kUsage[] = "usage: reprised check DIR... [flags]\n";
+constexpr char kMore[] = "reprised check --help says more\n";
+constexpr char kHelp[] = R"(
+Loads every model of the repositories DIR as a server would, serves none, and
+says of each version whether it is ok: configuration, model, signature, and every
+batch size that it would run at.
+
+Flags are those of the daemon (reprised --help lists them). Those that matter:
+  --model-name=NAME --model-path=DIR   one model instead of repositories
+  --device=auto|cpu|cuda               what the models would run on
+  --default-max-batch-size=N, --disable-auto-complete-config,
+  --model-config-name=NAME, --grpc-max-message-bytes=N
+
+Exit codes: 0 all are ok; 1 one of them is not, or there is none; 2 bad command
+line.
+)";
+
+// The arguments as the daemon understands them. A folder is what is neither a
+// flag nor the value of the flag before it.
+absl::StatusOr<CommandLine> ParseCheckLine(std::span<const char* const> args) {
+  std::vector<std::string> flags;
+  std::vector<std::string> faults;
+  bool complete = true;  // what is before needs no value
+  for (const absl::string_view arg : args) {
+    const bool is_flag = absl::StartsWith(arg, "-");
+    if (is_flag || !complete) {
+      flags.emplace_back(arg);
+      complete = !is_flag || absl::StrContains(arg, '=');
+      continue;
+    }
+    flags.push_back(absl::StrCat("--model-repository=", arg));
+    std::error_code error;
+    if (!std::filesystem::is_directory(std::string(arg), error)) {
+      faults.push_back(absl::StrCat("'", arg, "' is not a directory"));
+    }
+  }
+  if (args.empty()) faults.emplace_back("nothing to check: name a repository");
+  if (!faults.empty()) {
+    return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
+  }
+  std::vector<const char*> pointers;
+  pointers.reserve(flags.size());
+  for (const std::string& flag : flags) pointers.push_back(flag.c_str());
+  return ParseCommandLine(pointers);
+}
+
 }  // namespace
 
 bool CheckModels(const ModelManagerOptions& options, Device& device,
                  std::ostream& out) {
   Checker checker(options, device, out);
-  const auto scan = ScanAll(options);
+  const auto scan = ScanModels(options);
   if (scan.ok()) {
     checker.CheckAll(*scan);
   } else {
@@ -164,21 +204,14 @@ bool CheckModels(const ModelManagerOptions& options, Device& device,
 
 int RunCheck(std::span<const char* const> args, const DeviceMaker& make_device,
              std::ostream& out) {
-  std::vector<std::string> flags;
-  bool leading = true;  // folders stand before the first flag
-  for (const char* arg : args) {
-    leading = leading && !absl::StartsWith(arg, "-");
-    flags.push_back(leading ? absl::StrCat("--model-repository=", arg) : arg);
-  }
-  std::vector<const char*> pointers;
-  pointers.reserve(flags.size());
-  for (const std::string& flag : flags) pointers.push_back(flag.c_str());
-  const auto line = ParseCommandLine(pointers);
-  if (!line.ok() || line->command != Command::kServe) {
-    out << "usage: reprised check DIR... [flags of the daemon]\n";
-    if (line.ok()) return 0;
-    out << line.status().message() << "\n";
+  const auto line = ParseCheckLine(args);
+  if (!line.ok()) {
+    out << line.status().message() << "\n" << kUsage << kMore;
     return 2;
+  }
+  if (line->command != Command::kServe) {
+    out << kUsage << kHelp;
+    return 0;
   }
   SetLogOptions(line->options.log);
   const auto device = make_device(line->options);

@@ -155,7 +155,35 @@ TEST_F(CheckTest, ACommandLineWithoutSenseIsExplained) {
   EXPECT_EQ(Run({repo_.path(), "--no-such-flag=1"}), 2);
   EXPECT_THAT(out_, AllOf(HasSubstr("usage"), HasSubstr("no-such-flag")));
   EXPECT_EQ(Run({repo_.Path("absent")}), 2);
-  EXPECT_THAT(out_, HasSubstr("absent' is not a directory"));
+  EXPECT_THAT(out_, AllOf(HasSubstr("absent' is not a directory"),
+                          Not(HasSubstr("--model-repository"))));
+}
+
+TEST_F(CheckTest, FoldersMayStandBehindFlags) {
+  repo_.Write("a/1/model.onnx", ReluModel());
+  EXPECT_EQ(Run({"--cpu-threads=3", repo_.path()}), 0);
+  EXPECT_EQ(Run({"--cpu-threads", "2", repo_.path()}), 0);
+  EXPECT_EQ(options_.cpu_threads, 2);
+}
+
+TEST_F(CheckTest, HelpSaysWhatItDoes) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_THAT(out_, AllOf(HasSubstr("usage: reprised check DIR..."),
+                          HasSubstr("Flags"), HasSubstr("Exit codes: 0")));
+}
+
+TEST_F(CheckTest, ARepositoryWithoutModelsIsAFault) {
+  EXPECT_EQ(Run({repo_.path()}), 1);
+  EXPECT_EQ(out_, "no model found\n");
+}
+
+TEST_F(CheckTest, AVersionThatIsNamedAndNotThereIsWarnedOf) {
+  repo_.Write("a/1/model.onnx", ReluModel());
+  repo_.Write("a/config.pbtxt",
+              "version_policy { specific { versions: [ 1, 7 ] } }");
+  EXPECT_EQ(Run({repo_.path()}), 0);
+  EXPECT_THAT(out_, HasSubstr("warning: version_policy.specific names version "
+                              "7, which the model does not have"));
 }
 
 }  // namespace
