@@ -241,7 +241,7 @@ TEST_F(WorkerVariantsTest, TheLogHasALineForEachVariantThatComesOrGoes) {
   Start(std::move(config));
   ::testing::internal::CaptureStderr();
   Use(3);
-  fake_.AwaitPrepares(prepared_ + 2);  // its first rung, and all of them
+  fake_->AwaitPrepares(prepared_ + 2);  // its first rung, and all of them
   Use(4);
   const std::string log = ::testing::internal::GetCapturedStderr();
   const size_t made = log.find("variant made model=m dims=n=3");
