@@ -1,9 +1,7 @@
 #include "server/options.h"
 
-#include <algorithm>
 #include <climits>
-#include <filesystem>
-#include <system_error>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -18,50 +16,8 @@ using Faults = std::vector<std::string>;
 // Of sockaddr_un, with its terminator.
 constexpr size_t kMaxUnixPath = 107;
 
-bool IsDirectory(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
-
-void CheckModels(const ModelManagerOptions& models, Faults* faults) {
-  if (models.repositories.empty() && models.model_path.empty()) {
-    faults->emplace_back(
-        "nothing to serve: give --model-repository=DIR, or --model-name=NAME "
-        "with --model-path=DIR");
-  }
-  if (models.model_name.empty() != models.model_path.empty()) {
-    faults->emplace_back("--model-name and --model-path go together");
-  }
-  if (!models.repositories.empty() && !models.model_path.empty()) {
-    faults->emplace_back(
-        "--model-repository and --model-path exclude each other");
-  }
-  if (!models.load_models.empty() && models.mode != ControlMode::kExplicit) {
-    faults->emplace_back("--load-model needs --model-control-mode=explicit");
-  }
-}
-
-void CheckModelValues(const ModelManagerOptions& models, Faults* faults) {
-  for (const std::string& repository : models.repositories) {
-    if (!IsDirectory(repository)) {
-      faults->push_back(absl::StrCat("--model-repository: '", repository,
-                                     "' is not a directory"));
-    }
-  }
-  if (std::error_code error;
-      !models.model_path.empty() &&
-      !std::filesystem::exists(models.model_path, error)) {
-    faults->push_back(
-        absl::StrCat("--model-path: '", models.model_path, "' does not exist"));
-  }
-  if (models.load_models.size() > 1 &&
-      std::count(models.load_models.begin(), models.load_models.end(), "*")) {
-    faults->emplace_back("--load-model=* must be the only --load-model");
-  }
-  if (models.mode == ControlMode::kPoll &&
-      models.poll_interval <= absl::ZeroDuration()) {
-    faults->emplace_back("--repository-poll-secs must be above 0");
-  }
+void Append(std::vector<std::string> more, Faults* faults) {
+  for (std::string& fault : more) faults->push_back(std::move(fault));
 }
 
 void CheckAtLeast(absl::string_view flag, int64_t value, int64_t least,
@@ -135,7 +91,7 @@ void CheckTls(const TlsOptions& tls, Faults* faults) {
 
 std::vector<std::string> Validate(const ServerOptions& options) {
   Faults faults = ValidateValues(options);
-  CheckModels(options.models, &faults);
+  Append(ManagerCombinationFaults(options.models), &faults);
   CheckPortsDiffer(options, &faults);
   CheckTls(options.grpc.tls, &faults);
   return faults;
@@ -143,7 +99,7 @@ std::vector<std::string> Validate(const ServerOptions& options) {
 
 std::vector<std::string> ValidateValues(const ServerOptions& options) {
   Faults faults;
-  CheckModelValues(options.models, &faults);
+  Append(ManagerValueFaults(options.models), &faults);
   CheckAddresses(options, &faults);
   CheckMessages(options.grpc, &faults);
   CheckAtLeast("--grpc-infer-thread-count", options.grpc.threads, 1, &faults);
@@ -153,13 +109,6 @@ std::vector<std::string> ValidateValues(const ServerOptions& options) {
   CheckAtLeast("--grpc-max-concurrent-streams",
                options.grpc.max_concurrent_streams, 0, &faults);
   CheckAtLeast("--cpu-threads", options.cpu_threads, 0, &faults);
-  CheckAtLeast("--default-max-batch-size",
-               options.models.default_max_batch_size, 1, &faults);
-  CheckAtLeast("--max-queue-requests", options.models.max_queue_requests, 1,
-               &faults);
-  CheckAtLeast("--max-queue-bytes", options.models.max_queue_bytes, 1, &faults);
-  CheckAtLeast("--model-load-thread-count", options.models.load_threads, 1,
-               &faults);
   return faults;
 }
 

@@ -29,8 +29,14 @@ struct ModelManagerOptions {
   int load_threads = 1;  // --model-load-thread-count
 };
 
-// INVALID_ARGUMENT lists every fault at once, by the flags' names. Looks at the
-// repositories' folders.
+// What is wrong with the values, each by itself, in words that name the flag.
+// Looks at the repositories' folders.
+std::vector<std::string> ManagerValueFaults(const ModelManagerOptions& options);
+// What is missing, or does not go together.
+std::vector<std::string> ManagerCombinationFaults(
+    const ModelManagerOptions& options);
+
+// INVALID_ARGUMENT lists every fault of both kinds at once.
 absl::Status CheckManagerOptions(const ModelManagerOptions& options);
 
 }  // namespace reprise

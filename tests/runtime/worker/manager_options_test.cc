@@ -48,7 +48,7 @@ TEST_F(ManagerOptionsTest, OneModelOrARepositoryNotBoth) {
   options_.model_name = "m";
   options_.model_path = repo_.path();
   EXPECT_THAT(CheckManagerOptions(options_),
-              StatusIs(kInvalid, HasSubstr("not both")));
+              StatusIs(kInvalid, HasSubstr("exclude each other")));
   options_.repositories.clear();
   EXPECT_THAT(CheckManagerOptions(options_), IsOk());
   options_.model_path = repo_.Path("absent");
@@ -62,7 +62,7 @@ TEST_F(ManagerOptionsTest, BoundsArePositive) {
   options_.mode = ControlMode::kPoll;
   options_.poll_interval = absl::ZeroDuration();
   EXPECT_THAT(CheckManagerOptions(options_),
-              StatusIs(kInvalid, AllOf(HasSubstr("bounds of queues"),
+              StatusIs(kInvalid, AllOf(HasSubstr("--max-queue-bytes must be"),
                                        HasSubstr("--model-load-thread-count"),
                                        HasSubstr("--repository-poll-secs"))));
 }
