@@ -61,14 +61,22 @@ constexpr Choice kAlways[] = {
 // waking other threads at each step costs more than they save.
 constexpr int64_t kMinSharedWork = 4'000'000;
 
+// A library computes products at the speed of the machine, but pools hardly
+// faster than a plain loop. What else there is takes memory for its work.
+absl::Status CheckNodeWork(const LoweringContext& context,
+                           const ops::NodeView& view) {
+  const graph::Node& node = *view.node;
+  if (node.outputs.empty() || node.outputs[0] == graph::kNoValue) {
+    return absl::OkStatus();
+  }
+  const bool pool = node.op == "MaxPool" || node.op == "AveragePool";
+  return CheckWork(view, {&context.bound().types[node.outputs[0]], 1},
+                   pool ? kMaxPlainWork : kMaxLibraryWork);
+}
+
 absl::Status LowerNode(LoweringContext& context, const ops::NodeView& view,
                        const LoweringOptions& options) {
-  if (const graph::ValueId y =
-          view.node->outputs.empty() ? graph::kNoValue : view.node->outputs[0];
-      y != graph::kNoValue) {
-    REPRISE_RETURN_IF_ERROR(
-        CheckWork(view, {&context.bound().types[y], 1}, kMaxLibraryWork));
-  }
+  REPRISE_RETURN_IF_ERROR(CheckNodeWork(context, view));
   const auto ask = [&](std::span<const Choice> choices) {
     for (const Choice& choice : choices) {
       if (choice.op != view.op()) continue;

@@ -14,7 +14,7 @@ namespace reprise::cpu {
 // A run cannot be interrupted within a node, so a larger one would hold whoever
 // loads the model for hours.
 inline constexpr int64_t kMaxPlainWork = int64_t{1} << 37;
-// The same for a node that a library computes, on all cores.
+// The same for what a library computes on all cores.
 inline constexpr int64_t kMaxLibraryWork = int64_t{1} << 47;
 
 // a + b and a * b of numbers that are not negative, or the largest number.
