@@ -3,8 +3,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "runtime/base/status_macros.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/cpu/ops/families.h"
+#include "runtime/cpu/strided.h"
+#include "runtime/cpu/work.h"
 
 namespace reprise::cpu {
 namespace {
@@ -79,9 +82,7 @@ void AddOthers(Table& table) {
   Add(table, {"LRN"}, MakeLrn);
   Add(table, {"LayerNormalization"}, MakeLayerNorm);
   Add(table, {"InstanceNormalization"}, MakeInstanceNorm);
-  Add(table,
-      {"MaxPool", "AveragePool", "LpPool", "GlobalMaxPool", "GlobalAveragePool",
-       "GlobalLpPool"},
+  Add(table, {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"},
       MakePool);
   Add(table, {"Conv"}, MakeConv);
   Add(table, {"MatMul"}, MakeMatMul);
@@ -100,16 +101,33 @@ const Table& TheTable() {
   return table;
 }
 
+// What the arrays of the walks are long enough for: a Tile splits each axis.
+static_assert(kMaxAxes == 2 * ops::kMaxRank);
+
+absl::Status CheckRanks(const KernelRequest& request) {
+  for (const ops::TensorType* type : request.view.types) {
+    if (type == nullptr) continue;
+    REPRISE_RETURN_IF_ERROR(ops::BytesOf(*type).status());
+  }
+  for (const ops::TensorType& type : request.outputs) {
+    REPRISE_RETURN_IF_ERROR(ops::BytesOf(type).status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool HasPlainKernel(absl::string_view op) { return TheTable().contains(op); }
 
 absl::StatusOr<Kernel> MakePlainKernel(const KernelRequest& request) {
+  REPRISE_RETURN_IF_ERROR(CheckRanks(request));
   const auto it = TheTable().find(request.view.op());
   if (it == TheTable().end()) {
     return ops::NotRunHere(
         absl::StrCat("the CPU has no kernel for ", request.view.op()));
   }
+  REPRISE_RETURN_IF_ERROR(
+      CheckWork(request.view, request.outputs, kMaxPlainWork));
   return it->second(request);
 }
 

@@ -66,6 +66,21 @@ TEST(PlainKernelsTest, RefusesOthersByName) {
               StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("Loop")));
 }
 
+TEST(PlainKernelsTest, RefusesTensorsOfMoreAxesThanAWalkHas) {
+  graph::Node node;
+  node.op = "Relu";
+  node.version = 13;
+  ops::TensorType type{DType::kFp32, Dims(ops::kMaxRank, 2)};
+  ops::NodeView view;
+  view.node = &node;
+  view.types = {&type};
+  view.constants = {nullptr};
+  EXPECT_THAT(MakePlainKernel({view, {&type, 1}}), IsOk());
+  type.dims.push_back(2);
+  EXPECT_THAT(MakePlainKernel({view, {&type, 1}}),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("9 axes")));
+}
+
 struct Input {
   DType dtype = DType::kFp32;
   Dims dims;
