@@ -185,7 +185,7 @@ std::vector<std::string> Manager::RunJobs(const std::vector<Job>& jobs) {
     std::vector<Thread> helpers;
     const size_t wanted =
         std::min(jobs.size(), static_cast<size_t>(options_.load_threads));
-    for (size_t i = 1; i < wanted; ++i) helpers.emplace_back("model_load", run);
+    for (size_t i = 1; i < wanted; ++i) helpers.emplace_back("model-load", run);
     run();
   }  // the helpers are joined
   std::sort(failures.begin(), failures.end());

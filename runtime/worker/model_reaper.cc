@@ -5,7 +5,7 @@
 namespace reprise {
 
 ModelReaper::ModelReaper(std::function<void(const ModelVersion&)> gone)
-    : gone_(std::move(gone)), thread_("model_reaper", [this] { Run(); }) {}
+    : gone_(std::move(gone)), thread_("model-reaper", [this] { Run(); }) {}
 
 ModelHandle ModelReaper::Adopt(std::unique_ptr<const ModelVersion> version,
                                std::vector<DeviceWorker*> workers) {
