@@ -59,7 +59,8 @@ class ModelRegistry {
   // The handle of a ready version; `version` "" means the highest ready one.
   // INVALID_ARGUMENT: `version` is neither empty nor a decimal number >= 1
   // without leading zeros. NOT_FOUND: unknown model or version, or "" and no
-  // version is ready. UNAVAILABLE: the version is known but not ready.
+  // version is ready. UNAVAILABLE: the version is known but not ready, or the
+  // model is expected.
   absl::StatusOr<ModelHandle> Acquire(absl::string_view name,
                                       absl::string_view version) const
       ABSL_LOCKS_EXCLUDED(mu_);

@@ -15,10 +15,12 @@ ModelManagerMetrics::ModelManagerMetrics(prometheus::Registry& metrics)
                  .Name("reprise_model_ready")
                  .Help("Whether a model version is ready (1) or not (0)")
                  .Register(metrics)),
-      load_seconds_(prometheus::BuildGauge()
-                        .Name("reprise_model_load_seconds")
-                        .Help("Seconds that the last load of a version took")
-                        .Register(metrics)) {}
+      load_seconds_(
+          prometheus::BuildGauge()
+              .Name("reprise_model_load_seconds")
+              .Help(
+                  "Seconds that the last load of a version that succeeded took")
+              .Register(metrics)) {}
 
 ModelManagerMetrics::~ModelManagerMetrics() {
   absl::MutexLock lock(&mu_);
