@@ -33,6 +33,8 @@ TEST_F(HealthStateTest, AModelsServiceFollowsTheModel) {
   registry_.SetState("simple", 1, VersionState::kUnavailable, "unloaded");
   EXPECT_EQ(state_.Of("simple"), Serving::kNotServing);
   EXPECT_EQ(state_.Of("nope"), Serving::kUnknownService);
+  registry_.Expect("nope");  // its turn to load has not come yet
+  EXPECT_EQ(state_.Of("nope"), Serving::kNotServing);
 }
 
 TEST_F(HealthStateTest, EveryServiceIsKnown) {
