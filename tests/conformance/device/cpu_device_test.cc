@@ -9,7 +9,7 @@ namespace {
 
 DeviceCase Cpu(const std::string& name, const cpu::CpuDeviceOptions& options) {
   return {name, [options](Clock& clock) {
-            return cpu::CpuDevice::Create(options, clock);
+            return cpu::MakeCpuDevice(options, clock);
           }};
 }
 

@@ -29,7 +29,7 @@ class DeviceSuite : public ::testing::TestWithParam<DeviceCase> {
   // last of `ladder`.
   absl::StatusOr<std::unique_ptr<Executable>> Prepare(
       const testing::OnnxBuilder& model, const std::vector<int>& ladder,
-      const VariantDims& dims = {}, int lane = 0);
+      const VariantKey& dims = {}, int lane = 0);
 
   // Members die in reverse order: executables, models, device.
   std::unique_ptr<Device> device_;

@@ -21,10 +21,10 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/float16.h"
 #include "runtime/onnx/importer.h"
 #include "runtime/onnx/weights.h"
 #include "runtime/ops/infer_signature.h"
+#include "runtime/tensor/float16.h"
 #include "runtime/tensor/string_ref.h"
 #include "tests/conformance/onnx/suite_lists.h"
 
@@ -75,10 +75,10 @@ double Real(DType dtype, const std::byte* at) {
   switch (dtype) {
     case DType::kFp16:
       return static_cast<double>(
-          cpu::Half::ToFloat(*reinterpret_cast<const uint16_t*>(at)));
+          Half::ToFloat(*reinterpret_cast<const uint16_t*>(at)));
     case DType::kBf16:
       return static_cast<double>(
-          cpu::BFloat16::ToFloat(*reinterpret_cast<const uint16_t*>(at)));
+          BFloat16::ToFloat(*reinterpret_cast<const uint16_t*>(at)));
     case DType::kFp64:
       return *reinterpret_cast<const double*>(at);
     default:
@@ -136,7 +136,7 @@ bool Fixes(Fix fix, size_t i, const onnx::TensorProto& tensor) {
 class Suite {
  public:
   Suite() {
-    auto device = cpu::CpuDevice::Create({.threads = 1}, RealClock::Get());
+    auto device = cpu::MakeCpuDevice({.threads = 1}, RealClock::Get());
     device_ = *std::move(device);
   }
 
@@ -162,11 +162,11 @@ class Suite {
     FixInputs(fix, model, sample);
     REPRISE_ASSIGN_OR_RETURN(
         graph::Graph graph,
-        onnx_import::ImportModelBytes(model.SerializeAsString(), {}));
+        onnx_import::ImportModel(model.SerializeAsString(), {}));
     REPRISE_ASSIGN_OR_RETURN(
         ops::InferredSignature inferred,
         ops::InferSignature(graph, {.fixed_dims = {}, .allow_batch = false}));
-    VariantDims dims;
+    VariantKey dims;
     REPRISE_RETURN_IF_ERROR(Variant(inferred.signature, sample, dims));
     REPRISE_ASSIGN_OR_RETURN(
         const std::unique_ptr<LoadedModel> loaded,
@@ -199,7 +199,7 @@ class Suite {
   }
 
   static absl::Status Variant(const Signature& signature, const Sample& sample,
-                              VariantDims& dims) {
+                              VariantKey& dims) {
     std::map<std::string, int64_t> values;
     for (size_t k = 0; k < signature.inputs.size(); ++k) {
       const TensorSpec& spec = signature.inputs[k];

@@ -73,7 +73,7 @@ using ::testing::HasSubstr;
 
 TEST(CpuDeviceTest, ListsEveryFaultOfItsOptions) {
   EXPECT_THAT(
-      CpuDevice::Create({.threads = -1, .slots_per_lane = 1}, RealClock::Get()),
+      MakeCpuDevice({.threads = -1, .slots_per_lane = 1}, RealClock::Get()),
       StatusIs(absl::StatusCode::kInvalidArgument,
                AllOf(HasSubstr("threads"), HasSubstr("slots_per_lane"))));
 }
@@ -102,8 +102,8 @@ class ServingTest : public ::testing::TestWithParam<absl::Duration> {
   void SetUp() override {
     model_ = Import(ConvNet(), 4);
     ASSERT_TRUE(model_.signature.batched);
-    device_ = CpuDevice::Create({.inline_below = GetParam()}, RealClock::Get())
-                  .value();
+    device_ =
+        MakeCpuDevice({.inline_below = GetParam()}, RealClock::Get()).value();
     auto loaded =
         device_->Load(model_.graph, model_.signature, {.model = "net/1"});
     ASSERT_THAT(loaded, IsOk());
@@ -121,7 +121,7 @@ class ServingTest : public ::testing::TestWithParam<absl::Duration> {
 
 // Import, fold, fuse, load, prepare, run: the answers are the naive ones.
 TEST(CpuDeviceTest, KnowsTheVersionOfItsLibrary) {
-  EXPECT_THAT(CpuDevice::OneDnnVersion(),
+  EXPECT_THAT(OneDnnVersion(),
               ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
