@@ -2,8 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
@@ -21,7 +23,9 @@ ArenaHold::~ArenaHold() {
   if (arena_ != nullptr) arena_->Release(bytes_);
 }
 
-absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t reserve_bytes) {
+absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t bytes) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - kPage;
+  const int64_t reserve_bytes = RoundUp(std::min(bytes, kMost));
   void* const data =
       mmap(nullptr, static_cast<size_t>(reserve_bytes), PROT_NONE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

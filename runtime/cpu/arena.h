@@ -42,8 +42,9 @@ class ArenaHold {
 // Threads: any.
 class Arena {
  public:
-  // RESOURCE_EXHAUSTED if the address space is not to be had.
-  static absl::StatusOr<std::unique_ptr<Arena>> Create(int64_t reserve_bytes);
+  // Sets aside addresses for holds of up to `bytes`. RESOURCE_EXHAUSTED if the
+  // address space is not to be had.
+  static absl::StatusOr<std::unique_ptr<Arena>> Create(int64_t bytes);
 
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

@@ -32,6 +32,14 @@ TEST(ArenaTest, GrowsInPlaceAndKeepsWhatIsThere) {
   EXPECT_GE((*arena)->size(), 10 * kMega);
 }
 
+TEST(ArenaTest, AllThatIsSetAsideMayBeHeldWhateverItsSize) {
+  auto arena = Arena::Create(3 * kMega + 1);
+  ASSERT_THAT(arena, IsOk());
+  const auto hold = (*arena)->Reserve(3 * kMega + 1);
+  ASSERT_THAT(hold, IsOk());
+  (*arena)->data()[3 * kMega] = std::byte{7};
+}
+
 TEST(ArenaTest, IsAsLargeAsTheLargestHold) {
   auto arena = Arena::Create(64 * kMega);
   ASSERT_THAT(arena, IsOk());

@@ -10,6 +10,7 @@ namespace {
 
 using testing::Carry;
 using ::testing::ElementsAre;
+using testing::FloatTensor;
 using testing::Int64Tensor;
 using testing::NodeCase;
 
@@ -41,6 +42,19 @@ TEST(CarryValuesTest, LargeValuesAreLeftAlone) {
   EXPECT_THAT(
       Carry(NodeCase("ConstantOfShape", 9).Ints({kMaxCarriedElements + 1})),
       ElementsAre(-999));
+}
+
+TEST(CarryValuesTest, ARangeOfFloatsIsRoundedAtEachStep) {
+  NodeCase node("Range", 11);
+  node.Known(FloatTensor({}, {-0.3F}))
+      .Known(FloatTensor({}, {0.05F}))
+      .Known(FloatTensor({}, {0.1F}));
+  const auto types = node.Infer();
+  ASSERT_TRUE(types.ok()) << types.status();
+  const auto values = CarryValues(node.view(), *types);
+  ASSERT_TRUE(values.ok()) << values.status();
+  ASSERT_EQ((*values)[0].elements(), 4);
+  EXPECT_EQ((*values)[0].values<float>()[3], -0.3F + 3.0F * 0.1F);
 }
 
 }  // namespace
