@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/status_macros.h"
@@ -227,32 +227,45 @@ class Canary {
     return CheckPoison(rung, rows);
   }
 
-  // The rung has run with clean rows. A leak reaches the first row or the last,
-  // as a rule; the largest rung is also asked for one between neighbours.
+  // The rung has run with clean rows. A leak between two rows reaches the first
+  // or the last as a rule; of the largest rung, neighbours are asked too.
   absl::Status CheckPoison(size_t rung, int rows) {
-    const int even = (rows - 1) / 2 * 2;
+    const int last = rows - 1;
     const int middle = rows / 4 * 2;
-    std::map<int, std::vector<Bytes>> clean;
-    for (const int row : {0, middle, even, rows - 1}) {
-      clean.emplace(row, OutputRow(row));
+    const std::vector<int> even = {0, middle, last - last % 2};
+    const std::vector<int> odd = {1, middle + 1, last - (last + 1) % 2};
+    clean_.clear();
+    for (const auto& some : {even, odd, {last}}) {
+      for (const int row : some) clean_.emplace(row, OutputRow(row));
     }
-    const auto run = [&](std::initializer_list<int> kept) -> absl::Status {
-      REPRISE_RETURN_IF_ERROR(c_.run(rung));
-      for (const int row : kept) {
-        REPRISE_RETURN_IF_ERROR(Compare(row, rows, clean.at(row), kSameRung,
-                                        "with and without poison in others"));
+    if (rows > 2) {
+      REPRISE_RETURN_IF_ERROR(RunPoisoned(
+          rung, [&](int row) { return row == 0 || row == last; }, {0, last}));
+      if (rows != largest()) return absl::OkStatus();
+    }
+    REPRISE_RETURN_IF_ERROR(RunPoisoned(
+        rung, [](int row) { return row % 2 == 0; }, even));
+    return RunPoisoned(
+        rung, [](int row) { return row % 2 == 1; }, odd);
+  }
+
+  // Runs with all rows poisoned but those to `keep`; `looked_at` are of these.
+  absl::Status RunPoisoned(size_t rung, absl::FunctionRef<bool(int)> keep,
+                           const std::vector<int>& looked_at) {
+    const int rows = c_.rungs[rung];
+    for (int row = 0; row < rows; ++row) {
+      if (keep(row)) {
+        FillOf(rows, row);
+      } else {
+        PoisonRow(row);
       }
-      return absl::OkStatus();
-    };
-    for (int row = 1; row < rows; ++row) PoisonRow(row);
-    REPRISE_RETURN_IF_ERROR(run({0}));
-    if (rows == largest() && rows > 2) {
-      for (int row = 2; row < rows; row += 2) FillOf(rows, row);
-      REPRISE_RETURN_IF_ERROR(run({0, middle, even}));
     }
-    for (int row = 0; row + 1 < rows; ++row) PoisonRow(row);
-    FillOf(rows, rows - 1);
-    return run({rows - 1});
+    REPRISE_RETURN_IF_ERROR(c_.run(rung));
+    for (const int row : looked_at) {
+      REPRISE_RETURN_IF_ERROR(Compare(row, rows, clean_.at(row), kSameRung,
+                                      "with and without poison in others"));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CompareAlone(int row, int rows,
@@ -301,7 +314,8 @@ class Canary {
   }
 
   const CanaryRun& c_;
-  std::vector<std::vector<Bytes>> alone_;  // of row 0, row 1, the last row
+  std::vector<std::vector<Bytes>> alone_;    // of row 0, row 1, the last row
+  std::map<int, std::vector<Bytes>> clean_;  // of the rung that is checked
 };
 
 }  // namespace

@@ -20,13 +20,12 @@ struct CanaryRun {
 };
 
 // Runs every rung with rows of different magnitudes, and again with all rows
-// but the first poisoned (NaN, or the largest integer), with all but the last,
-// and the largest rung with every other row. Its first rows must be what they
-// are when they run alone, its last row what it is in the largest rung, and
-// none of them may notice the poison. Integers and booleans must be equal,
-// floats nearly so: a rung may add in another order.
-// FAILED_PRECONDITION names the output, the row and the two values; other
-// errors are those of `run`.
+// but the first and the last poisoned (NaN, or the largest integer); the
+// largest rung also with every other row. Its first rows must be what they are
+// when they run alone, its last row what it is in the largest rung, and none of
+// them may notice the poison. Integers and booleans must be equal, floats
+// nearly so: a rung may add in another order. FAILED_PRECONDITION names the
+// output, the row and the two values; other errors are those of `run`.
 absl::Status CheckRowsIndependent(const CanaryRun& canary);
 
 // Fills all inputs of `rows` rows with ordinary values: what rungs are timed

@@ -71,6 +71,12 @@ TEST(ArenaTest, AHoldThatMovesIsOne) {
   EXPECT_EQ((*arena)->size(), 0);
 }
 
+TEST(ArenaTest, WhatIsSetAsideCanBeHad) {
+  auto arena = Arena::Create(100);
+  ASSERT_THAT(arena, IsOk());
+  EXPECT_THAT((*arena)->Reserve(100), IsOk());
+}
+
 TEST(ArenaTest, RefusesBeyondItsReserve) {
   auto arena = Arena::Create(4 * kMega);
   ASSERT_THAT(arena, IsOk());

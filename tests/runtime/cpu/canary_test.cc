@@ -102,6 +102,15 @@ TEST(CanaryTest, RefusesWhatReachesARowInTheMiddle) {
                        HasSubstr("row 2 of output 'y' is nan")));
 }
 
+TEST(CanaryTest, RefusesWhatTheFirstRowTellsTheLast) {
+  EXPECT_THAT(Check([](const float* x, float* y, int n) {
+                for (int i = 0; i < n; ++i) y[i] = x[i];
+                y[n - 1] += n > 2 ? x[0] * 1e-9F : 0;
+              }),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("row 3 of output 'y' is nan")));
+}
+
 TEST(CanaryTest, ADivisionDoesNotHideWhereAnIntegerGoes) {
   EXPECT_THAT(Check<int64_t>([](const int64_t* x, int64_t* y, int n) {
                 for (int i = 0; i < n; ++i) y[i] = x[i] / 1000;
