@@ -103,6 +103,12 @@ class ManagerFixture : public ::testing::Test {
     return status.ok() ? task.Await() : status;
   }
 
+  // Of the version that serves; -1 if none does.
+  int MaxBatch(const std::string& model) {
+    const auto handle = registry_.Acquire(model, "");
+    return handle.ok() ? (*handle)->config().proto.max_batch_size() : -1;
+  }
+
   double Gauge(const std::string& name, const std::string& model,
                const std::string& version) {
     for (const auto& family : metrics_.Collect()) {

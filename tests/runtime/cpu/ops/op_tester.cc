@@ -102,13 +102,11 @@ HostTensor OpTester::Result() const {
   return std::move((*outputs)[0]);
 }
 
-absl::StatusOr<OpTester::Lowered> OpTester::Lower(
-    bool use_onednn, const std::set<size_t>& computed) const {
-  REPRISE_ASSIGN_OR_RETURN(const std::vector<HostTensor> expected, Evaluate());
-  graph::Graph graph;
+OpTester::OneNode OpTester::MakeGraph(const std::vector<HostTensor>& expected,
+                                      const std::set<size_t>& computed) const {
+  OneNode one;
+  auto& [graph, signature, slot_inputs] = one;
   graph::Node node = node_;
-  Signature signature;
-  std::vector<std::byte*> slot_inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i] == nullptr) {
       node.inputs.push_back(graph::kNoValue);
@@ -144,7 +142,14 @@ absl::StatusOr<OpTester::Lowered> OpTester::Lower(
                                  like.dims(),
                                  std::vector<std::string>(like.dims().size())});
   }
-  graph.nodes.push_back(node);
+  graph.nodes.push_back(std::move(node));
+  return one;
+}
+
+absl::StatusOr<OpTester::Lowered> OpTester::Lower(
+    bool use_onednn, const std::set<size_t>& computed) const {
+  REPRISE_ASSIGN_OR_RETURN(const std::vector<HostTensor> expected, Evaluate());
+  const auto [graph, signature, slot_inputs] = MakeGraph(expected, computed);
   REPRISE_ASSIGN_OR_RETURN(const ops::BoundGraph bound,
                            ops::Bind(graph, signature, 1, {}));
   REPRISE_ASSIGN_OR_RETURN(const std::shared_ptr<OneDnn> dnn, OneDnn::Create());

@@ -1,6 +1,7 @@
 // Runs one node: by its plain loop, or lowered as a device does it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/graph/graph.h"
 #include "runtime/tensor/host_tensor.h"
+#include "runtime/tensor/signature.h"
 
 namespace reprise::cpu {
 
@@ -65,6 +67,13 @@ class OpTester {
   void ExpectPlain(const std::set<size_t>& computed = {0}) const;
 
  private:
+  struct OneNode {
+    graph::Graph graph;
+    Signature signature;
+    std::vector<std::byte*> slot_inputs;
+  };
+  OneNode MakeGraph(const std::vector<HostTensor>& expected,
+                    const std::set<size_t>& computed) const;
   void ExpectSame(const Lowered& lowered) const;
 
   graph::Node node_;
