@@ -14,6 +14,7 @@
 #include "client/cli/infer_input.h"
 #include "client/cli/range.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/table.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

@@ -3,6 +3,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/format.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

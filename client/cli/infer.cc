@@ -12,6 +12,7 @@
 #include "client/cli/infer_output.h"
 #include "client/files.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

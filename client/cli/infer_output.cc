@@ -13,6 +13,7 @@
 #include "client/cli/table.h"
 #include "client/files.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

@@ -9,6 +9,7 @@
 #include "client/cli/format.h"
 #include "client/files.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

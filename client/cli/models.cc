@@ -3,6 +3,7 @@
 #include "client/cli/format.h"
 #include "client/cli/table.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

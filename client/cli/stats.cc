@@ -6,6 +6,7 @@
 #include "client/cli/server_split.h"
 #include "client/cli/table.h"
 #include "client/status.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

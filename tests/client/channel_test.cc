@@ -6,9 +6,9 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(ChannelTest, MakesAsManyChannelsAsAsked) {
   const auto channels = MakeChannels({}, 3);

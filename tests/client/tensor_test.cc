@@ -7,10 +7,10 @@ namespace {
 
 using reprise::testing::IsOk;
 using reprise::testing::IsOkAndHolds;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(TensorTest, KnowsTheSizesOfTheDatatypes) {
   EXPECT_THAT(ElementSize("BOOL"), IsOkAndHolds(1));

@@ -9,8 +9,8 @@ namespace {
 
 using reprise::testing::IsOk;
 using reprise::testing::IsOkAndHolds;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 constexpr auto kNotFound = absl::StatusCode::kNotFound;
 
 std::string Write(const std::string& name, const std::string& text) {

@@ -13,6 +13,9 @@
 
 namespace reprise::testing {
 
+// What is asserted most.
+inline constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
+
 inline const absl::Status& GetStatus(const absl::Status& status) {
   return status;
 }

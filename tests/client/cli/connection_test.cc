@@ -10,11 +10,11 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 class ConnectionTest : public ::testing::Test {
  protected:

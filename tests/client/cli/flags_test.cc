@@ -6,10 +6,10 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 class FlagsTest : public ::testing::Test {
  protected:

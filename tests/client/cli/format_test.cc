@@ -1,6 +1,7 @@
 #include "client/cli/format.h"
 
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace reprise::client {
 namespace {

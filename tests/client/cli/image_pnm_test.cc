@@ -5,10 +5,10 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(ImagePnmTest, ReadsPlainAndBinary) {
   const auto plain = DecodePnm("P2\n# a comment\n2 1 # wide\n10\n0 5\n");

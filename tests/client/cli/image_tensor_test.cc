@@ -7,10 +7,10 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 const Image kGray{2, 1, 1, {0, 255}};
 const Image kRgb{2, 1, 3, {1, 2, 3, 11, 12, 13}};

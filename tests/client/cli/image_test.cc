@@ -7,10 +7,10 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::Each;
 using ::testing::ElementsAre;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(ImageTest, KnowsPicturesByName) {
   EXPECT_TRUE(IsImageName("a/b.PNG"));

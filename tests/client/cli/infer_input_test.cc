@@ -11,11 +11,11 @@ namespace {
 
 using reprise::client::testing::TempPath;
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 class InferInputTest : public ::testing::Test {
  protected:

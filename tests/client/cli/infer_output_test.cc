@@ -5,6 +5,7 @@
 #include "client/cli/elements.h"
 #include "client/cli/npy.h"
 #include "client/files.h"
+#include "nlohmann/json.hpp"
 #include "tests/client/cli/run_cli.h"
 #include "tests/testing/status_matchers.h"
 
@@ -13,9 +14,9 @@ namespace {
 
 using reprise::client::testing::TempPath;
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 Tensor Floats(const char* name, std::vector<int64_t> shape,
               const std::vector<double>& values) {

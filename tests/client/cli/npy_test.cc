@@ -7,10 +7,10 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 // A file of `version` as numpy writes it.
 std::string File(const std::string& header, const std::string& data,

@@ -6,10 +6,10 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOk;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(RepeatRowsTest, TheRowsComeOverAndOver) {
   const Tensor two{"x", "INT16", {2, 1}, "aabb"};

@@ -6,8 +6,8 @@ namespace reprise::client {
 namespace {
 
 using reprise::testing::IsOkAndHolds;
+using reprise::testing::kInvalid;
 using reprise::testing::StatusIs;
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST(ServerTargetTest, APortStays) {
   for (const char* text :

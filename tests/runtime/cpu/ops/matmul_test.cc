@@ -62,8 +62,8 @@ TEST(MatMulTest, SumsOfIntegersWrapAround) {
 }
 
 TEST(MatMulTest, GemmOfIntegersIsExactWithoutFactorsAndClampedWithThem) {
-  const int64_t large = (int64_t{1} << 60) + 1;
-  const auto gemm = [large](float alpha) {
+  constexpr int64_t large = (int64_t{1} << 60) + 1;
+  const auto gemm = [](float alpha) {
     return Values<int64_t>(OpTester("Gemm", 13)
                                .In(I64({1, 1}, {large}))
                                .In(I64({1, 1}, {1}))
