@@ -93,8 +93,8 @@ TEST(ScatterTest, OneHotLeavesOutWhatIsOutOfRange) {
 }
 
 TEST(ScatterTest, CombinedIntegersWrapAround) {
-  const int64_t most = std::numeric_limits<int64_t>::max();
-  const auto combine = [most](const char* how) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  const auto combine = [](const char* how) {
     return Values<int64_t>(OpTester("ScatterElements", 18)
                                .In(I64({1}, {most}))
                                .In(I64({1}, {0}))
