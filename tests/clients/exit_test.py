@@ -187,7 +187,8 @@ class StartTest(ExitTest):
     def test_without_exit_on_error_the_others_are_served(self):
         self.break_a_model()
         daemon = self.daemon(*QUICK, wait=False)
-        support.until(lambda: "model failed to load model=broken" in daemon.log)
+        support.until(lambda: "models loaded" in daemon.log)
+        self.assertIn("model failed to load model=broken", daemon.log)
         self.assertTrue(answers(self.stub(daemon).ModelInfer(simple(), timeout=60)))
         self.assertEqual((daemon.probe("/livez"), daemon.probe("/readyz")), (200, 503))
 

@@ -34,6 +34,10 @@ void* Counted(size_t size) {
 // Not inlined: a compiler that sees malloc in one and not in the other warns.
 [[gnu::noinline]] void* operator new(size_t size) { return Counted(size); }
 [[gnu::noinline]] void* operator new[](size_t size) { return Counted(size); }
+[[gnu::noinline]] void* operator new(size_t size,
+                                     const std::nothrow_t&) noexcept {
+  return Counted(size);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept {

@@ -55,7 +55,8 @@ TEST(ProgramTest, ReadsAndWritesTheSlotItIsGiven) {
 
 TEST(ProgramTest, MovesToAnotherArena) {
   const std::byte constant{5};
-  Runner runner(AddConstant(&constant), nullptr);
+  AlignedBuffer trial(128);
+  Runner runner(AddConstant(&constant), trial.data());
   AlignedBuffer arena(128);
   runner.MoveTo(arena.data());
   std::byte in{1};
