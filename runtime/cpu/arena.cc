@@ -24,8 +24,8 @@ ArenaHold::~ArenaHold() {
 }
 
 absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(int64_t bytes) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - kPage;
-  const int64_t reserve_bytes = RoundUp(std::min(bytes, kMost));
+  constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() - kPage;
+  const int64_t reserve_bytes = RoundUp(std::min(bytes, kMostBytes));
   void* const data =
       mmap(nullptr, static_cast<size_t>(reserve_bytes), PROT_NONE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -214,9 +214,9 @@ absl::Status CpuLoadedModel::RunOnce(const Draft& draft, size_t rung,
 absl::Status CpuLoadedModel::RunApart(const Draft& draft, size_t rung,
                                       CpuSlot& slot, RunTimes* times) {
   const absl::Time begun = host_.clock.Now();
-  const absl::Status status = draft.runners[rung]->RunUntil(
-      slot.buffers(),
-      [&] { return host_.clock.Now() - begun > host_.longest_trial; });
+  absl::Status status = draft.runners[rung]->RunUntil(slot.buffers(), [&] {
+    return host_.clock.Now() - begun > host_.longest_trial;
+  });
   times->graph = host_.clock.Now() - begun;
   if (!absl::IsAborted(status)) return status;
   return absl::DeadlineExceededError(absl::StrCat(
