@@ -89,7 +89,8 @@ void Knock(absl::string_view address, int port) {
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
     const FileDescriptor file(
         socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (file.valid()) connect(file.get(), at->ai_addr, at->ai_addrlen);
+    if (!file.valid()) continue;
+    static_cast<void>(connect(file.get(), at->ai_addr, at->ai_addrlen));
   }
   freeaddrinfo(found);
 }

@@ -56,7 +56,8 @@ std::string Wrapped(const std::string& text) {
 }
 
 std::string WithDefault(std::string help, const std::string& text) {
-  return text.empty() ? help : absl::StrCat(help, " (default ", text, ")");
+  if (!text.empty()) absl::StrAppend(&help, " (default ", text, ")");
+  return help;
 }
 
 }  // namespace
@@ -90,8 +91,8 @@ void FlagTable::Text(std::string name, std::string value, std::string* target,
 
 void FlagTable::List(std::string name, std::string value,
                      std::vector<std::string>* target, std::string help) {
-  Add(std::move(name), std::move(value),
-      absl::StrCat(help, " (may be repeated)"),
+  absl::StrAppend(&help, " (may be repeated)");
+  Add(std::move(name), std::move(value), std::move(help),
       [target](const std::string& text) {
         target->push_back(text);
         return absl::OkStatus();

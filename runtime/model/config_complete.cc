@@ -192,11 +192,12 @@ void CompleteTensors(const std::vector<TensorSpec>& specs,
         specs.begin(), specs.end(),
         [&](const TensorSpec& one) { return one.name == tensor.name(); });
     if (spec == specs.end()) {
-      std::vector<std::string> names;
-      for (const TensorSpec& one : specs) names.push_back(one.name);
+      const auto name = [](std::string* text, const TensorSpec& one) {
+        absl::StrAppend(text, one.name);
+      };
       faults.push_back(absl::StrCat(kind, " '", tensor.name(),
                                     "' is not one of the model's, which has ",
-                                    absl::StrJoin(names, ", ")));
+                                    absl::StrJoin(specs, ", ", name)));
     } else {
       CompleteTensor(*spec, kind, strict, tensor, faults);
     }
@@ -234,11 +235,10 @@ void CompleteRest(const CompletionOptions& options, Config& config) {
   config.set_name(options.model);
   config.set_platform("onnxruntime_onnx");
   config.set_backend("onnxruntime");
-  if (config.version_policy().policy_choice_case() ==
-      inference::ModelVersionPolicy::POLICY_CHOICE_NOT_SET) {
-    config.mutable_version_policy()->mutable_latest()->set_num_versions(1);
-  } else if (config.version_policy().has_latest() &&
-             config.version_policy().latest().num_versions() == 0) {
+  const inference::ModelVersionPolicy& policy = config.version_policy();
+  if (policy.policy_choice_case() ==
+          inference::ModelVersionPolicy::POLICY_CHOICE_NOT_SET ||
+      (policy.has_latest() && policy.latest().num_versions() == 0)) {
     config.mutable_version_policy()->mutable_latest()->set_num_versions(1);
   }
   if (config.default_model_filename().empty()) {

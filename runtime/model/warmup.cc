@@ -95,7 +95,7 @@ absl::Status BindDims(const Sample::Input& input, const TensorSpec& spec,
                       std::map<std::string, int64_t>& bound) {
   const std::string given =
       absl::StrCat("[", absl::StrJoin(input.dims(), ","), "]");
-  const absl::Status mismatch = Fault(absl::StrCat(
+  absl::Status mismatch = Fault(absl::StrCat(
       "dims ", given, " do not fit the model's ", DimsText(spec.dims)));
   if (static_cast<size_t>(input.dims_size()) != spec.dims.size()) {
     return mismatch;

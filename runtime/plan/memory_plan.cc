@@ -205,6 +205,7 @@ class PlacedBlocks {
 // live then: since none of these overlap, its neighbours will do.
 absl::Status CheckOverlaps(const Plan& plan, const std::vector<Block>& blocks) {
   std::vector<const Block*> begins;
+  begins.reserve(blocks.size());
   for (const Block& block : blocks) begins.push_back(&block);
   std::vector<const Block*> ends = begins;
   std::sort(begins.begin(), begins.end(), [](const Block* a, const Block* b) {
