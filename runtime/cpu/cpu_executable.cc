@@ -28,6 +28,8 @@ SlotLease CpuExecutable::AcquireSlot() {
   return SlotLease(shared_.slots.Acquire(layout_));
 }
 
+int CpuExecutable::free_slots() const { return shared_.slots.free(); }
+
 absl::Status CpuExecutable::Submit(Slot& slot, int rows) {
   const int rung = rows < 1 ? -1 : RungFor(ladder_, rows);
   if (rung < 0) {
@@ -38,8 +40,8 @@ absl::Status CpuExecutable::Submit(Slot& slot, int rows) {
   auto& cpu_slot = static_cast<CpuSlot&>(slot);
   cpu_slot.rung = rung;
   Job job{runners_[rung].get(), &cpu_slot, rows, ladder_[rung].rows};
-  shared_.board.Begin(cpu_slot);
   if (IsFast(rung) && shared_.lane.TryRun(job)) return absl::OkStatus();
+  shared_.board.Begin(cpu_slot);
   return shared_.lane.Submit(job);
 }
 

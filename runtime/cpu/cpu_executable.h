@@ -40,6 +40,7 @@ class CpuExecutable final : public Executable {
   const Signature& signature() const override { return signature_; }
   const Ladder& ladder() const override { return ladder_; }
   SlotLease AcquireSlot() override;
+  int free_slots() const override;
 
   // A rung that is known to take less than CpuShared::inline_below, and uses
   // one thread, runs before this returns, unless the lane is busy.

@@ -249,6 +249,11 @@ int SlotPool::size() const {
   return static_cast<int>(slots_.size());
 }
 
+int SlotPool::free() const {
+  absl::MutexLock lock(&mu_);
+  return static_cast<int>(free_.size());
+}
+
 bool SlotPool::IsFree(const CpuSlot& slot) const {
   return std::find(free_.begin(), free_.end(), &slot) != free_.end();
 }

@@ -153,6 +153,7 @@ class SlotPool {
   void Release(CpuSlot* slot) ABSL_LOCKS_EXCLUDED(mu_);
 
   int size() const ABSL_LOCKS_EXCLUDED(mu_);
+  int free() const ABSL_LOCKS_EXCLUDED(mu_);
   // Held by all slots, and ready for those in use.
   int64_t bytes() const ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -33,9 +33,10 @@ void RunBoard::Begin(CpuSlot& slot) {
 void RunBoard::Finish(CpuSlot& slot, absl::Status status,
                       const RunTimes& times) {
   absl::MutexLock lock(&mu_);
+  slot.run.running = true;
+  slot.run.done = true;
   slot.run.status = std::move(status);
   slot.run.times = times;
-  slot.run.done = true;
 }
 
 absl::StatusOr<RunTimes> RunBoard::Take(CpuSlot& slot) {
@@ -95,6 +96,7 @@ Lane::~Lane() {
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
+    work_.Signal();
   }
   thread_.Join();
 }
@@ -106,6 +108,7 @@ absl::Status Lane::Submit(const Job& job) {
   }
   queue_[(first_ + count_) % kQueue] = job;
   ++count_;
+  work_.Signal();
   return absl::OkStatus();
 }
 
@@ -118,6 +121,7 @@ bool Lane::TryRun(const Job& job) {
   Execute(job);
   absl::MutexLock lock(&mu_);
   busy_ = false;
+  if (HasWork()) work_.Signal();
   return true;
 }
 
@@ -126,7 +130,7 @@ void Lane::Loop() {
     Job job;
     {
       absl::MutexLock lock(&mu_);
-      mu_.Await(absl::Condition(this, &Lane::HasWork));
+      while (!HasWork()) work_.Wait(&mu_);
       if (count_ == 0 || busy_) return;  // stopping, and nothing is left
       job = queue_[first_];
       first_ = (first_ + 1) % kQueue;

@@ -27,6 +27,7 @@ class RunBoard {
   explicit RunBoard(Clock& clock) : clock_(clock) {}
 
   void Begin(CpuSlot& slot) ABSL_LOCKS_EXCLUDED(mu_);
+  // Of a run that was begun, or that nobody could wait for until now.
   void Finish(CpuSlot& slot, absl::Status status, const RunTimes& times)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -97,6 +98,9 @@ class Lane {
   const std::shared_ptr<OneDnn> dnn_;
 
   absl::Mutex mu_;
+  // Signalled when HasWork may have become true. Not a Condition: each unlock
+  // of TryRun would look at it.
+  absl::CondVar work_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   bool busy_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<Job> queue_ ABSL_GUARDED_BY(mu_);  // a ring

@@ -80,6 +80,8 @@ class Executable {
 
   // From the worker's pool; empty when all slots are in use.
   virtual SlotLease AcquireSlot() = 0;
+  // How many slots of that pool are in nobody's hands, as of now.
+  virtual int free_slots() const = 0;
 
   // Pads `rows` to the next rung with copies of row 0, and runs it; returns at
   // once. OUT_OF_RANGE if no rung has room for `rows`. The slot may not be

@@ -56,7 +56,7 @@ absl::Status WorkerImpl::Start(const DeviceFactory& factory) {
 WorkerImpl::~WorkerImpl() {
   Stop(absl::InfinitePast());
   builder_.Stop();  // first: it needs the worker and the device
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   {
     absl::MutexLock lock(&mu_);
     quit_ = true;
@@ -66,12 +66,15 @@ WorkerImpl::~WorkerImpl() {
     }
     wake = Notify();
   }
-  WakeDevice(wake);
+  Wake(wake);
   thread_.Join();
 }
 
-void WorkerImpl::WakeDevice(bool wanted) {
-  if (wanted) device_->Wake();
+void WorkerImpl::Wake(WakeUp how) {
+  if (how == WakeUp::kDevice) device_->Wake();
+  if (how != WakeUp::kThread) return;
+  absl::MutexLock lock(&rest_mu_);
+  woken_ = true;
 }
 
 void WorkerImpl::Add(ServedModel model) {
@@ -92,7 +95,7 @@ void WorkerImpl::Add(ServedModel model) {
     served->lane_count =
         std::max(served->lane_count, static_cast<int>(variant.lanes.size()));
   }
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   {
     absl::MutexLock lock(&mu_);
     if (lanes_.size() < static_cast<size_t>(served->lane_count)) {
@@ -102,13 +105,13 @@ void WorkerImpl::Add(ServedModel model) {
     variants_.AddAll(*served);
     models_[model.model->uid()] = std::move(served);
   }
-  WakeDevice(wake);
+  Wake(wake);
   ShowMemory();
 }
 
 void WorkerImpl::Remove(uint64_t uid) {
   bool removed = false;
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   EndedTasks ended;
   {
     absl::MutexLock lock(&mu_);
@@ -124,7 +127,7 @@ void WorkerImpl::Remove(uint64_t uid) {
         ended);
     wake = Notify();
   }
-  WakeDevice(wake);
+  Wake(wake);
   const int64_t answered = Answer(ended);
   {
     absl::MutexLock lock(&mu_);
@@ -207,14 +210,15 @@ absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
   ++accepted_;
   outstanding_ns_.fetch_add(absl::ToInt64Nanoseconds(cost),
                             std::memory_order_relaxed);
-  ShowQueue(served);
-  if (!MustWakeFor(variant, task, now)) return absl::OkStatus();
-  if (MayRunInline(variant, task, now)) {
-    parked_ = false;
-    running_inline_ = effects.run_inline = true;
-  } else {
-    effects.wake = Notify();
+  if (MustWakeFor(variant, task, now)) {
+    if (MayRunInline(variant, task, now)) {
+      effects.run_inline = true;
+      effects.next = DecideInline(now);
+    } else {
+      effects.wake = Notify();
+    }
   }
+  if (effects.next == nullptr) ShowQueue(served);
   return absl::OkStatus();
 }
 
@@ -225,8 +229,8 @@ absl::Status WorkerImpl::Offer(uint64_t uid, InferTask& task) {
     absl::MutexLock lock(&mu_);
     status = Accept(uid, task, effects);
   }
-  if (effects.run_inline) RunInline();
-  WakeDevice(effects.wake);
+  if (effects.run_inline) RunInline(effects.next);
+  Wake(effects.wake);
   if (effects.build) builder_.Request();
   return status;
 }
@@ -272,12 +276,10 @@ bool WorkerImpl::MayRunInline(Variant& variant, const InferTask& task,
   return alone && variant.lanes.front()->RunsInline(task.rows);
 }
 
-bool WorkerImpl::Notify() {
-  if (running_inline_) wake_ = true;
-  if (!parked_) return false;
-  parked_ = false;
-  wake_ = true;
-  return in_device_;
+WorkerImpl::WakeUp WorkerImpl::Notify() {
+  if (running_inline_) look_again_ = true;
+  if (!std::exchange(parked_, false)) return WakeUp::kNone;
+  return in_device_ ? WakeUp::kDevice : WakeUp::kThread;
 }
 
 void WorkerImpl::ShowQueue(Served& served) {
@@ -333,7 +335,7 @@ void WorkerImpl::Cancel(uint64_t uid, InferTask& task) {
     }
     ShowQueue(served);
   }
-  WakeDevice(effects.wake);
+  Wake(effects.wake);
   if (effects.build) builder_.Request();
   if (ended.empty()) return;
   const int64_t answered = Answer(ended);
@@ -400,13 +402,13 @@ void WorkerImpl::AbandonRuns(const absl::Status& status, EndedTasks& ended) {
 }
 
 bool WorkerImpl::Stop(absl::Time deadline) {
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
     wake = Notify();  // nobody waits for company any more
   }
-  WakeDevice(wake);
+  Wake(wake);
   EndedTasks ended;
   {
     absl::MutexLock lock(&mu_);
@@ -420,7 +422,7 @@ bool WorkerImpl::Stop(absl::Time deadline) {
     AbandonRuns(status, ended);
     wake = Notify();
   }
-  WakeDevice(wake);
+  Wake(wake);
   const int64_t answered = Answer(ended);
   absl::MutexLock lock(&mu_);
   accepted_ -= answered;

@@ -20,7 +20,7 @@ constexpr double kGatherWeight = 0.2;  // of the newest time
 constexpr int kStuckFactor = 20;
 
 // Slots that must be free for replies to hold theirs while they are sent.
-constexpr size_t kFreeToHold = 2;
+constexpr int kFreeToHold = 2;
 
 // Wait's answer to a run that goes on.
 bool StillRuns(const absl::Status& status) {
@@ -327,15 +327,7 @@ void WorkerImpl::Finish(BatchRun& run) {
 }
 
 void WorkerImpl::Deliver(BatchRun& run) {
-  {
-    SlotLease probes[kFreeToHold];
-    size_t free = 0;
-    while (free < kFreeToHold &&
-           (probes[free] = run.executable->AcquireSlot())) {
-      ++free;
-    }
-    run.may_hold = free == kFreeToHold;
-  }
+  run.may_hold = run.executable->free_slots() >= kFreeToHold;
   const absl::Status status = Annotate(run.result, run.variant->served.text);
   for (const BatchRun::Member& member : run.members) {
     if (!member.live) continue;
@@ -359,7 +351,7 @@ void WorkerImpl::Deliver(BatchRun& run) {
 
 void WorkerImpl::Recycle(BatchRun& run) {
   run.slot.Reset();  // first: the executable outlives its slots
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   bool room = false;
   {
     absl::MutexLock lock(&mu_);
@@ -375,7 +367,7 @@ void WorkerImpl::Recycle(BatchRun& run) {
       wake = Notify();
     }
   }
-  WakeDevice(wake);
+  Wake(wake);
   if (room) builder_.Request();
 }
 

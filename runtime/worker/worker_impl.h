@@ -68,11 +68,15 @@ class WorkerImpl final : public DeviceWorker,
   };
   using EndedTasks = std::vector<Ended>;
 
+  // How the worker is made to look again, once the lock is released.
+  enum class WakeUp { kNone, kThread, kDevice };
+
   // What is to be done once the lock is released.
   struct Effects {
-    bool wake = false;        // the device is woken
-    bool build = false;       // the builder is asked
-    bool run_inline = false;  // the caller takes the worker's steps
+    WakeUp wake = WakeUp::kNone;
+    bool build = false;        // the builder is asked
+    bool run_inline = false;   // the caller takes the worker's steps,
+    BatchRun* next = nullptr;  // of which this is the first, if any
   };
 
   // Touched only by whoever takes the worker's steps, with or without the lock:
@@ -103,9 +107,9 @@ class WorkerImpl final : public DeviceWorker,
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MustWakeFor(Variant& variant, const InferTask& task, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The worker shall look again. True if it waits for the device: then call
-  // device_->Wake() once the lock is released.
-  bool Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The worker shall look again: call Wake with what this returns.
+  WakeUp Notify() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Wake(WakeUp how) ABSL_LOCKS_EXCLUDED(mu_, rest_mu_);
   bool MayRunInline(Variant& variant, const InferTask& task, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Withdraw(Served& served, const absl::Status& status, EndedTasks& ended)
@@ -126,7 +130,8 @@ class WorkerImpl final : public DeviceWorker,
   // worker_loop.cc: the worker's thread.
   void Serve(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
   bool Step() ABSL_LOCKS_EXCLUDED(mu_);
-  void RunInline() ABSL_LOCKS_EXCLUDED(mu_);
+  BatchRun* DecideInline(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RunInline(BatchRun* next) ABSL_LOCKS_EXCLUDED(mu_);
   bool NothingLeft(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool NotRunningInline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return !running_inline_;
@@ -142,9 +147,11 @@ class WorkerImpl final : public DeviceWorker,
   BatchRun* DecideNext(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Time NextTimer(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void UpdateLoads(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Waits if nothing runs; else says for which run to wait, and until when.
+  // The run to wait for; null if nothing runs: then the worker rests. Either
+  // way not beyond `until`.
   BatchRun* Park(absl::Time now, absl::Time& until)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Rest(absl::Time until) ABSL_LOCKS_EXCLUDED(mu_, rest_mu_);
 
   // worker_batches.cc: one batch, from the queue to its answers.
   BatchRun* TakeBatch(SlotLease slot, absl::Time now)
@@ -172,7 +179,6 @@ class WorkerImpl final : public DeviceWorker,
   void Finish(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Deliver(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Recycle(BatchRun& run) override ABSL_LOCKS_EXCLUDED(mu_);
-  void WakeDevice(bool wanted);
 
   // worker_variants.cc: variants made on demand, and what they replace.
   VariantBuilder::Job NextBuild() override ABSL_LOCKS_EXCLUDED(mu_);
@@ -224,14 +230,19 @@ class WorkerImpl final : public DeviceWorker,
   // Who takes the worker's steps: its thread, or, while that is parked, one
   // that has offered a request and runs it inline.
   bool running_inline_ ABSL_GUARDED_BY(mu_) = false;
+  bool look_again_ ABSL_GUARDED_BY(mu_) = false;  // the worker, after that
   absl::Time rests_since_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 
   // How the worker waits, if it does.
   bool parked_ ABSL_GUARDED_BY(mu_) = false;
   bool in_device_ ABSL_GUARDED_BY(mu_) = false;
-  bool wake_ ABSL_GUARDED_BY(mu_) = false;
   absl::Time wait_until_ ABSL_GUARDED_BY(mu_);
   absl::Time decide_after_ ABSL_GUARDED_BY(mu_);  // when a lane takes a batch
+
+  // Where the worker's thread rests. Not under `mu_`, whose every unlock would
+  // look at what it waits for.
+  absl::Mutex rest_mu_;
+  bool woken_ ABSL_GUARDED_BY(rest_mu_) = false;
 
   StepState step_;
 

@@ -58,9 +58,10 @@ bool WorkerImpl::Step() {
   BatchRun* awaited = nullptr;
   absl::Time until;
   bool room = false;
+  bool rest = false;
   {
     absl::MutexLock lock(&mu_);
-    parked_ = in_device_ = wake_ = false;
+    parked_ = in_device_ = false;
     accepted_ -= std::exchange(step_.answered, 0);
     const absl::Time now = clock_.Now();
     Tidy(now);
@@ -73,8 +74,12 @@ bool WorkerImpl::Step() {
         !room) {
       if (quit_ && models_.empty()) return false;
       awaited = Park(now, until);
-      if (awaited == nullptr) return true;
+      rest = awaited == nullptr;
     }
+  }
+  if (rest) {
+    Rest(until);
+    return true;
   }
   step_.answered += Answer(step_.ended);
   DestroyCollected();
@@ -259,7 +264,6 @@ absl::Time WorkerImpl::NextTimer(absl::Time now) {
   return until;
 }
 
-// Waits here if nothing runs; else returns the run to wait for, `until` when.
 BatchRun* WorkerImpl::Park(absl::Time now, absl::Time& until) {
   until = NextTimer(now);
   BatchRun* first = nullptr;
@@ -286,40 +290,52 @@ BatchRun* WorkerImpl::Park(absl::Time now, absl::Time& until) {
   wait_until_ = until;
   parked_ = true;
   in_device_ = first != nullptr;
-  if (first != nullptr) return first;
-  rests_since_ = now;
-  // A timer wakes this thread some 50 us late: it is set as much earlier, and
-  // the rest is spent in looking at the clock.
-  const absl::Duration early = clock_.Lateness();
-  if (until - now > early) {
-    clock_.Await(mu_, absl::Condition(&wake_), until - early);
-  }
-  mu_.Await(absl::Condition(this, &WorkerImpl::NotRunningInline));
-  parked_ = false;
-  return nullptr;
+  if (first == nullptr) rests_since_ = now;
+  return first;
 }
 
-// The one batch that Accept has seen, on the thread that offered it. The worker
-// stays parked unless there is more to do.
-void WorkerImpl::RunInline() {
-  BatchRun* next = nullptr;
+void WorkerImpl::Rest(absl::Time until) {
   {
-    absl::MutexLock lock(&mu_);
-    const absl::Time now = clock_.Now();
-    Tidy(now);
-    UpdateLoads(now);
-    next = DecideNext(now);
+    // A timer wakes this thread some 50 us late: it is set as much earlier, and
+    // the rest is spent in looking at the clock.
+    const absl::Duration early = clock_.Lateness();
+    absl::MutexLock lock(&rest_mu_);
+    if (until - clock_.Now() > early) {
+      clock_.Await(rest_mu_, absl::Condition(&woken_), until - early);
+    }
+    woken_ = false;
   }
+  absl::MutexLock lock(&mu_);
+  mu_.Await(absl::Condition(this, &WorkerImpl::NotRunningInline));
+  parked_ = false;
+}
+
+// What Accept has found to be all there is, on the thread that offers it: from
+// now on that takes the worker's steps.
+BatchRun* WorkerImpl::DecideInline(absl::Time now) {
+  parked_ = false;
+  running_inline_ = true;
+  Tidy(now);
+  UpdateLoads(now);
+  return DecideNext(now);
+}
+
+// The worker stays parked unless there is more to do than `next`.
+void WorkerImpl::RunInline(BatchRun* next) {
   step_.answered += Answer(step_.ended);
   if (next != nullptr) Execute(*next);
   FinishRuns();
-  absl::MutexLock lock(&mu_);
-  accepted_ -= std::exchange(step_.answered, 0);
-  running_inline_ = false;
-  rests_since_ = clock_.Now();
-  // `wake_` may be true by now: somebody has come in between.
-  parked_ = !wake_ && NothingLeft(rests_since_);
-  wake_ = !parked_;
+  WakeUp wake = WakeUp::kNone;
+  {
+    absl::MutexLock lock(&mu_);
+    accepted_ -= std::exchange(step_.answered, 0);
+    running_inline_ = false;
+    rests_since_ = clock_.Now();
+    parked_ = true;
+    const bool look_again = std::exchange(look_again_, false);
+    if (look_again || !NothingLeft(rests_since_)) wake = Notify();
+  }
+  Wake(wake);
 }
 
 // Whether the worker may go on waiting as it does.

@@ -14,7 +14,7 @@ namespace reprise {
 
 VariantBuilder::Job WorkerImpl::NextBuild() {
   VariantBuilder::Job job;
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   std::vector<std::string> evicted;
   {
     absl::MutexLock lock(&mu_);
@@ -22,7 +22,7 @@ VariantBuilder::Job WorkerImpl::NextBuild() {
     evicted = variants_.TakeEvicted();
     if (!to_destroy_.empty()) wake = Notify();
   }
-  WakeDevice(wake);
+  Wake(wake);
   for (const std::string& variant : evicted) {
     LogInfo(absl::StrCat("variant evicted ", variant));
   }
@@ -40,7 +40,7 @@ void WorkerImpl::Built(const VariantBuilder::Job& job,
   Served& served = variant.served;
   const int64_t weight_bytes = served.loaded->weight_bytes();
   EndedTasks ended;
-  bool wake = false;
+  WakeUp wake = WakeUp::kNone;
   {
     absl::MutexLock lock(&mu_);
     served.weight_bytes = weight_bytes;
@@ -57,7 +57,7 @@ void WorkerImpl::Built(const VariantBuilder::Job& job,
     }
     wake = Notify();
   }
-  WakeDevice(wake);
+  Wake(wake);
   const int64_t answered = Answer(ended);
   {
     absl::MutexLock lock(&mu_);

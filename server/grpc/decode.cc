@@ -60,6 +60,7 @@ class Decoder {
   }
 
   absl::Status OfInput(const absl::Status& status, const Input& input) const {
+    if (status.ok()) return status;
     return Annotate(status, absl::StrCat("model '", model_.name(), "', input ",
                                          Shown(input.name)));
   }

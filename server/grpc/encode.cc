@@ -34,43 +34,49 @@ size_t VarintSize(uint64_t value) {
   return size;
 }
 
-// Appends wire format to a small buffer.
+// Writes wire format into memory of a known size, and gives it away in parts.
 class Writer {
  public:
+  explicit Writer(size_t size)
+      : memory_(grpc_slice_malloc(size)),
+        bytes_(GRPC_SLICE_START_PTR(memory_)) {}
+  ~Writer() { grpc_slice_unref(memory_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
   void Varint(uint64_t value) {
     for (; value >= 0x80; value >>= 7) {
-      bytes_.push_back(static_cast<char>(value | 0x80));
+      bytes_[end_++] = static_cast<uint8_t>(value | 0x80);
     }
-    bytes_.push_back(static_cast<char>(value));
+    bytes_[end_++] = static_cast<uint8_t>(value);
   }
   void Length(int field, size_t length) {
-    bytes_.push_back(static_cast<char>(Tag(field)));
+    bytes_[end_++] = Tag(field);
     Varint(length);
   }
   void Text(int field, absl::string_view text) {
     if (text.empty()) return;
     Length(field, text.size());
-    Append(text.data(), text.size());
+    std::memcpy(Extend(text.size()), text.data(), text.size());
   }
-  void Append(const void* data, size_t size) {
-    const auto* p = static_cast<const char*>(data);
-    bytes_.insert(bytes_.end(), p, p + size);
-  }
-  // Room for `size` more bytes, to be written at once.
+  // `size` more bytes, to be written at once.
   char* Extend(size_t size) {
-    bytes_.resize(bytes_.size() + size);
-    return bytes_.data() + bytes_.size() - size;
+    end_ += size;
+    return reinterpret_cast<char*>(bytes_ + end_ - size);
   }
 
-  size_t size() const { return bytes_.size(); }
+  // What was written since the last Take.
   grpc::Slice Take() {
-    grpc::Slice slice(bytes_.data(), bytes_.size());
-    bytes_.clear();
-    return slice;
+    const size_t begin = std::exchange(taken_, end_);
+    return {grpc_slice_sub(memory_, begin, end_), grpc::Slice::STEAL_REF};
   }
+  bool empty() const { return taken_ == end_; }
 
  private:
-  absl::InlinedVector<char, 512> bytes_;
+  grpc_slice memory_;
+  uint8_t* const bytes_;
+  size_t taken_ = 0;
+  size_t end_ = 0;
 };
 
 size_t TextSize(absl::string_view text) {
@@ -159,14 +165,18 @@ grpc::Slice Reference(const BatchOutput& output,
           [](void* held) { delete static_cast<BatchOutput*>(held); }, share};
 }
 
-grpc::Slice Copy(const Tensor& tensor) {
-  if (tensor.strings.empty()) {
-    return {tensor.bytes.data(), tensor.bytes.size()};
+void WriteRaw(const Tensor& tensor, char* to) {
+  if (!tensor.strings.empty()) {
+    WriteRawBytes(tensor.strings, to);
+  } else if (!tensor.bytes.empty()) {
+    std::memcpy(to, tensor.bytes.data(), tensor.bytes.size());
   }
-  grpc_slice slice = grpc_slice_malloc(tensor.raw_size);
-  WriteRawBytes(tensor.strings,
-                reinterpret_cast<char*>(GRPC_SLICE_START_PTR(slice)));
-  return {slice, grpc::Slice::STEAL_REF};
+}
+
+// Whether the tensor's bytes are a slice of their own, which keeps the slot.
+bool IsReferred(const Tensor& tensor, const BatchOutput& output) {
+  return tensor.raw_size > kCopyUpTo && tensor.strings.empty() &&
+         output.may_hold_slot();
 }
 
 size_t MessageSize(const ReplyHeader& header, std::span<const Tensor> tensors) {
@@ -196,7 +206,11 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
                      size, " bytes, which exceeds the size limit of ",
                      header.max_bytes, " bytes (--grpc-max-message-bytes)"));
   }
-  Writer writer;
+  size_t written = size;
+  for (const Tensor& tensor : tensors) {
+    if (IsReferred(tensor, output)) written -= tensor.raw_size;
+  }
+  Writer writer(written);
   writer.Text(Response::kModelNameFieldNumber, header.model.name());
   writer.Text(Response::kModelVersionFieldNumber, header.model.version_text());
   writer.Text(Response::kIdFieldNumber, header.id);
@@ -204,17 +218,14 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
   absl::InlinedVector<grpc::Slice, 4> slices;
   for (const Tensor& tensor : tensors) {
     writer.Length(Response::kRawOutputContentsFieldNumber, tensor.raw_size);
-    if (tensor.raw_size > kCopyUpTo) {
+    if (IsReferred(tensor, output)) {
       slices.push_back(writer.Take());
-      const bool refer = tensor.strings.empty() && output.may_hold_slot();
-      slices.push_back(refer ? Reference(output, tensor.bytes) : Copy(tensor));
-    } else if (!tensor.strings.empty()) {
-      WriteRawBytes(tensor.strings, writer.Extend(tensor.raw_size));
+      slices.push_back(Reference(output, tensor.bytes));
     } else {
-      writer.Append(tensor.bytes.data(), tensor.bytes.size());
+      WriteRaw(tensor, writer.Extend(tensor.raw_size));
     }
   }
-  if (writer.size() > 0) slices.push_back(writer.Take());
+  if (!writer.empty()) slices.push_back(writer.Take());
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 

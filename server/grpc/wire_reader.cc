@@ -43,8 +43,16 @@ size_t WireReader::InPiece() {
 }
 
 bool WireReader::ReadVarint(uint64_t& value) {
-  if (InPiece() < kMaxVarintBytes) return ReadVarintSlow(value);
+  const size_t here = InPiece();
+  if (here == 0) return false;
   const std::byte* const p = pieces_[piece_].data() + offset_;
+  if (p[0] < std::byte{0x80}) {  // nearly all
+    ++offset_;
+    ++position_;
+    value = std::to_integer<uint64_t>(p[0]);
+    return true;
+  }
+  if (here < kMaxVarintBytes) return ReadVarintSlow(value);
   uint64_t result = 0;
   for (int i = 0; i < kMaxVarintBytes; ++i) {
     const auto byte = std::to_integer<uint64_t>(p[i]);

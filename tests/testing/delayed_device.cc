@@ -68,6 +68,7 @@ class DelayedExecutable final : public Executable {
   const Signature& signature() const override { return inner_->signature(); }
   const Ladder& ladder() const override { return ladder_; }
   SlotLease AcquireSlot() override { return inner_->AcquireSlot(); }
+  int free_slots() const override { return inner_->free_slots(); }
   int64_t arena_bytes() const override { return inner_->arena_bytes(); }
 
   absl::Status Submit(Slot& slot, int rows) override {

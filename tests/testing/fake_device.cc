@@ -137,6 +137,13 @@ class FakeDevice::Exec final : public Executable {
     return SlotLease();
   }
 
+  int free_slots() const override {
+    absl::MutexLock lock(&fake_.mu_);
+    return static_cast<int>(
+        std::count_if(fake_.slots_.begin(), fake_.slots_.end(),
+                      [](const auto& slot) { return !slot->used_; }));
+  }
+
   absl::Status Submit(Slot& slot, int rows) override {
     const int rung_index = RungFor(ladder_, rows);
     if (rows < 1 || rung_index < 0) {

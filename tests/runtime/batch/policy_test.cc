@@ -383,5 +383,78 @@ TEST_F(PolicyTest, EveryReasonHasAName) {
   }
 }
 
+// A lone request is decided by a shorter way. Beside a queue in which nothing
+// waits it is not: both must come to the same.
+struct LoneCase {
+  int rows;
+  bool batching;
+  absl::Duration waited;
+  absl::Duration max_delay;
+  bool draining;
+  std::vector<LaneView> lanes;
+};
+
+class LoneRequestTest : public PolicyTest,
+                        public ::testing::WithParamInterface<LoneCase> {
+ protected:
+  Decision Ask(bool beside_an_empty_queue) {
+    const LoneCase& lone = GetParam();
+    queues_.clear();
+    Queue& queue = AddQueue(Affine({1, 4, 8}));
+    queue.view.batching = lone.batching;
+    queue.view.max_delay = lone.max_delay;
+    queue.view.lanes = static_cast<int>(lone.lanes.size());
+    queue.view.lead = absl::Microseconds(100);
+    AddTask(queue, lone.rows, absl::InfiniteFuture(), lone.waited);
+    if (beside_an_empty_queue) AddQueue(Affine({1}));
+    lanes_ = lone.lanes;
+    device_.draining = lone.draining;
+    return Run();
+  }
+};
+
+TEST_P(LoneRequestTest, IsDecidedAsOneOfMany) {
+  const Decision lone = Ask(false);
+  const Decision beside = Ask(true);
+  EXPECT_EQ(lone.queue, beside.queue);
+  EXPECT_EQ(lone.ask_again, beside.ask_again);
+  EXPECT_THAT(lone.drops, IsEmpty());
+  EXPECT_EQ(lone.tasks, beside.tasks);
+  if (beside.queue < 0) return;
+  EXPECT_EQ(lone.lane, beside.lane);
+  EXPECT_EQ(lone.rung, beside.rung);
+  EXPECT_EQ(lone.rows, beside.rows);
+  EXPECT_EQ(lone.reason, beside.reason);
+}
+
+std::vector<LoneCase> LoneCases() {
+  const LaneView free;
+  const LaneView soon{.free_at = kNow + absl::Microseconds(50), .submitted = 1};
+  const LaneView late{.free_at = kNow + absl::Milliseconds(5), .submitted = 1};
+  const LaneView full{.free_at = kNow, .submitted = 1, .staged = true};
+  const std::vector<std::vector<LaneView>> lanes = {
+      {free}, {soon}, {late}, {full}, {late, free}, {late, soon}};
+  std::vector<LoneCase> cases;
+  for (const int rows : {1, 2, 4, 5, 8}) {
+    for (const bool batching : {false, true}) {
+      for (const absl::Duration delay :
+           {absl::ZeroDuration(), absl::Milliseconds(3)}) {
+        for (const absl::Duration waited :
+             {absl::ZeroDuration(), absl::Milliseconds(4)}) {
+          for (const bool draining : {false, true}) {
+            for (const std::vector<LaneView>& some : lanes) {
+              cases.push_back({rows, batching, waited, delay, draining, some});
+            }
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LoneRequestTest,
+                         ::testing::ValuesIn(LoneCases()));
+
 }  // namespace
 }  // namespace reprise
