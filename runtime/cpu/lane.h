@@ -76,8 +76,8 @@ class Lane {
   // Queues the job; its slot must have been begun. RESOURCE_EXHAUSTED if
   // 1,024 jobs wait already.
   absl::Status Submit(const Job& job) ABSL_LOCKS_EXCLUDED(mu_);
-  // Runs the job now, on this thread. False, and nothing has happened, if the
-  // lane is not at rest.
+  // Runs the job now, on this thread; its slot need not have been begun. False,
+  // and nothing has happened, if the lane is not at rest.
   bool TryRun(const Job& job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -68,6 +68,8 @@ WorkerImpl::~WorkerImpl() {
   }
   Wake(wake);
   thread_.Join();
+  absl::MutexLock lock(&mu_,
+                       absl::Condition(this, &WorkerImpl::NobodyRecycles));
 }
 
 void WorkerImpl::Wake(WakeUp how) {

@@ -51,8 +51,8 @@ struct WorkerLoad {
 
 // Lifecycle: Create, Add models, Offer tasks, Remove models, Stop.
 // Threads: every public method from any thread. Tasks are completed on the
-// worker's thread, on the caller's (Cancel), or on a loader's, never with a
-// lock held.
+// worker's thread, on the caller's (Offer, Cancel, Remove, Stop), or on a
+// loader's, never with a lock held.
 class DeviceWorker {
  public:
   // Called once, on the worker's thread, which also destroys the device.

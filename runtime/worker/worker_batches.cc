@@ -157,6 +157,8 @@ void WorkerImpl::Execute(BatchRun& run) {
     } else if (!lost) {
       run.state = BatchState::kStaged;
       lanes_[static_cast<size_t>(run.lane)].staged = &run;
+    } else {
+      ShowQueue(run.variant->served);
     }
   }
   step_.answered += Answer(step_.ended);
@@ -366,9 +368,13 @@ void WorkerImpl::Recycle(BatchRun& run) {
     if (slot_wanted_ || variant.served.removing || !to_destroy_.empty()) {
       wake = Notify();
     }
+    if (wake == WakeUp::kNone && !room) return;
+    ++recycling_;
   }
   Wake(wake);
   if (room) builder_.Request();
+  absl::MutexLock lock(&mu_);
+  --recycling_;
 }
 
 }  // namespace reprise

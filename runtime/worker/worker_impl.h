@@ -31,7 +31,8 @@ namespace reprise {
 // Threads: the public methods from any; `Serve` is the worker's thread,
 // `NextBuild` and `Built` come on the builder's. One mutex guards what they
 // share; no task is completed, no batch gathered, and no device called for work
-// with it held. The builder's own is never taken with it held.
+// with it held. The builder's own, and the one under which the worker's
+// thread rests, are never taken with it held.
 class WorkerImpl final : public DeviceWorker,
                          private BatchRun::Owner,
                          private VariantBuilder::Owner {
@@ -119,6 +120,9 @@ class WorkerImpl final : public DeviceWorker,
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AbandonRuns(const absl::Status& status, EndedTasks& ended)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool NobodyRecycles() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return recycling_ == 0;
+  }
   bool AllAnswered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return accepted_ == 0;
   }
@@ -223,6 +227,9 @@ class WorkerImpl final : public DeviceWorker,
   std::vector<std::unique_ptr<BatchRun>> runs_ ABSL_GUARDED_BY(mu_);
   std::vector<BatchRun*> free_runs_ ABSL_GUARDED_BY(mu_);
   int slots_out_ ABSL_GUARDED_BY(mu_) = 0;
+  // Threads that have given back a slot and wake somebody for it: the worker
+  // stays until they are done.
+  int recycling_ ABSL_GUARDED_BY(mu_) = 0;
   bool slot_wanted_ ABSL_GUARDED_BY(mu_) = false;
   DestroyList to_destroy_ ABSL_GUARDED_BY(mu_);
   absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();

@@ -93,6 +93,7 @@ struct Tensor {
   std::vector<std::string> classes;    // of a classification
   std::vector<StringRef> class_refs;
   size_t raw_size = 0;
+  bool referred = false;  // its bytes are a slice of their own: the slot's
 };
 
 size_t ShapeSize(const Dims& shape) {
@@ -152,6 +153,8 @@ absl::Status MakeTensor(const ReplyHeader& header, const BatchOutput& output,
     tensor.bytes = bytes;
   }
   tensor.raw_size = tensor.bytes.size() + RawBytesSize(tensor.strings);
+  tensor.referred = tensor.raw_size > kCopyUpTo && tensor.strings.empty() &&
+                    output.may_hold_slot();
   return absl::OkStatus();
 }
 
@@ -171,12 +174,6 @@ void WriteRaw(const Tensor& tensor, char* to) {
   } else if (!tensor.bytes.empty()) {
     std::memcpy(to, tensor.bytes.data(), tensor.bytes.size());
   }
-}
-
-// Whether the tensor's bytes are a slice of their own, which keeps the slot.
-bool IsReferred(const Tensor& tensor, const BatchOutput& output) {
-  return tensor.raw_size > kCopyUpTo && tensor.strings.empty() &&
-         output.may_hold_slot();
 }
 
 size_t MessageSize(const ReplyHeader& header, std::span<const Tensor> tensors) {
@@ -208,7 +205,7 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
   }
   size_t written = size;
   for (const Tensor& tensor : tensors) {
-    if (IsReferred(tensor, output)) written -= tensor.raw_size;
+    if (tensor.referred) written -= tensor.raw_size;
   }
   Writer writer(written);
   writer.Text(Response::kModelNameFieldNumber, header.model.name());
@@ -218,7 +215,7 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
   absl::InlinedVector<grpc::Slice, 4> slices;
   for (const Tensor& tensor : tensors) {
     writer.Length(Response::kRawOutputContentsFieldNumber, tensor.raw_size);
-    if (IsReferred(tensor, output)) {
+    if (tensor.referred) {
       slices.push_back(writer.Take());
       slices.push_back(Reference(output, tensor.bytes));
     } else {

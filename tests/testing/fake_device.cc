@@ -139,6 +139,7 @@ class FakeDevice::Exec final : public Executable {
 
   int free_slots() const override {
     absl::MutexLock lock(&fake_.mu_);
+    fake_.CheckUser();
     return static_cast<int>(
         std::count_if(fake_.slots_.begin(), fake_.slots_.end(),
                       [](const auto& slot) { return !slot->used_; }));

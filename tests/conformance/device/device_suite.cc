@@ -206,6 +206,7 @@ TEST_P(DeviceSuite, SlotsRunOutAndComeBackFromAnotherThread) {
   auto executable = Prepare(Affine(), {1, 2});
   ASSERT_THAT(executable, IsOk());
   std::vector<SlotLease> leases;
+  const int all = (*executable)->free_slots();
   for (;;) {
     SlotLease lease = (*executable)->AcquireSlot();
     if (!lease) break;
@@ -213,7 +214,10 @@ TEST_P(DeviceSuite, SlotsRunOutAndComeBackFromAnotherThread) {
     ASSERT_LT(leases.size(), 100) << "the pool has no bound";
   }
   EXPECT_GE(leases.size(), 2);
+  EXPECT_EQ(leases.size(), all);
+  EXPECT_EQ((*executable)->free_slots(), 0);
   Thread("releaser", [&] { leases.pop_back(); }).Join();
+  EXPECT_EQ((*executable)->free_slots(), 1);
   SlotLease again = (*executable)->AcquireSlot();
   EXPECT_TRUE(again);
   EXPECT_FALSE((*executable)->AcquireSlot());

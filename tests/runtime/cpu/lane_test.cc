@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/thread.h"
@@ -89,6 +90,7 @@ struct Fixture {
         {.name = "y", .bytes = 4, .place = plan::Place::kOutput}};
     program.plan.steps = {{.name = "AddOne", .reads = {0}, .writes = {1}}};
     program.kernels.push_back({[this](const KernelArgs& args) {
+      if (!running.HasBeenNotified()) running.Notify();
       absl::MutexLock lock(&hold);
       for (int i = 0; i < 4; ++i) {
         args.out<uint8_t>(0)[i] =
@@ -109,6 +111,7 @@ struct Fixture {
   FakeClock clock;
   RunBoard board{clock};
   absl::Mutex hold;
+  absl::Notification running;  // a job, the first
   SlotLayout layout;
   std::unique_ptr<Runner> runner;
   std::unique_ptr<Lane> lane;  // last: its thread uses the others
@@ -142,6 +145,22 @@ TEST(LaneTest, TryRunRefusesWhileAJobRuns) {
   }
   EXPECT_THAT(f.board.Await(*second), IsOk());
   EXPECT_THAT(f.board.Await(*first), IsOk());
+}
+
+TEST(LaneTest, WhatIsSubmittedDuringTryRunRunsAfterIt) {
+  Fixture f;
+  auto first = f.MakeSlot();
+  auto second = f.MakeSlot();
+  f.board.Begin(*second);
+  f.hold.Lock();
+  Thread caller("caller", [&] {  // whose slot has not been begun
+    EXPECT_TRUE(f.lane->TryRun({f.runner.get(), first.get(), 4, 4}));
+  });
+  f.running.WaitForNotification();
+  ASSERT_THAT(f.lane->Submit({f.runner.get(), second.get(), 4, 4}), IsOk());
+  f.hold.Unlock();
+  EXPECT_THAT(f.board.Await(*second), IsOk());
+  EXPECT_THAT(f.board.Wait(*first, absl::InfiniteFuture()), IsOk());
 }
 
 TEST(LaneTest, FinishesWhatWasSubmittedBeforeItEnds) {

@@ -101,7 +101,58 @@ TEST(EncodeTest, ScarceSlotsAreCopiedAndLetGo) {
   ASSERT_THAT(reply, IsOk());
   std::vector<grpc::Slice> slices;
   ASSERT_TRUE(reply->Dump(&slices).ok());
-  EXPECT_NE(static_cast<const void*>(slices[1].begin()), slot);
+  for (const grpc::Slice& slice : slices) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(slice.begin());
+    EXPECT_FALSE(bytes <= slot && slot < bytes + slice.size());
+  }
+  EXPECT_EQ(Parse(*reply).raw_output_contents(0), std::string(4096, 'z'));
+}
+
+// Two outputs of so many bytes, around the size from which they are referred.
+struct Sizes {
+  int64_t first;
+  int64_t second;
+};
+
+class EncodeSizesTest
+    : public ::testing::TestWithParam<std::tuple<Sizes, bool>> {};
+
+TEST_P(EncodeSizesTest, EveryMixOfCopiesAndReferencesIsWhatProtobufReads) {
+  const auto& [sizes, may_hold_slot] = GetParam();
+  Signature signature = IdentitySignature(DType::kUint8, {sizes.first});
+  signature.outputs[0].name = "a";
+  signature.outputs.push_back(signature.outputs[0]);
+  signature.outputs[1].name = "b";
+  signature.outputs[1].dims = {sizes.second};
+  const ModelHandle model = MakeModel("m", signature);
+  const std::string a(static_cast<size_t>(sizes.first), 'x');
+  const std::string b(static_cast<size_t>(sizes.second), 'y');
+  const DecodedRequest::Output wanted[] = {{0, 0}, {1, 0}};
+  const auto reply = EncodeReply(
+      {*model, "", wanted, kNoLimit},
+      MakeOutput(signature, {AsBytes(a), AsBytes(b)}, 1, may_hold_slot));
+  ASSERT_THAT(reply, IsOk());
+  const ModelInferResponse response = Parse(*reply);
+  EXPECT_EQ(response.outputs(1).name(), "b");
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre(a, b));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, EncodeSizesTest,
+    ::testing::Combine(::testing::Values(Sizes{0, 0}, Sizes{1, 1024},
+                                         Sizes{1024, 1025}, Sizes{1025, 1},
+                                         Sizes{1025, 5000}, Sizes{5000, 0}),
+                       ::testing::Bool()));
+
+// Short enough for gRPC to keep the bytes inside its slice.
+TEST(EncodeTest, ATinyReplyIsWhatProtobufReads) {
+  const Signature signature = IdentitySignature(DType::kUint8, {1});
+  const ModelHandle model = MakeModel("m", signature);
+  const auto reply = EncodeReply({*model, "", {}, kNoLimit},
+                                 MakeOutput(signature, {AsBytes("z")}, 1));
+  ASSERT_THAT(reply, IsOk());
+  ASSERT_LT(reply->Length(), 24u);
+  EXPECT_EQ(Parse(*reply).model_name(), "m");
 }
 
 TEST(EncodeTest, StringsAreWrittenWithTheirLengths) {
