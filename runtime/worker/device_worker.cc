@@ -68,8 +68,10 @@ WorkerImpl::~WorkerImpl() {
   }
   Wake(wake);
   thread_.Join();
-  absl::MutexLock lock(&mu_,
-                       absl::Condition(this, &WorkerImpl::NobodyRecycles));
+  const auto nobody_recycles = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return recycling_ == 0;
+  };
+  absl::MutexLock lock(&mu_, absl::Condition(&nobody_recycles));
 }
 
 void WorkerImpl::Wake(WakeUp how) {

@@ -120,9 +120,6 @@ class WorkerImpl final : public DeviceWorker,
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AbandonRuns(const absl::Status& status, EndedTasks& ended)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool NobodyRecycles() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return recycling_ == 0;
-  }
   bool AllAnswered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return accepted_ == 0;
   }
