@@ -8,10 +8,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
-#include "runtime/base/status.h"
 
 namespace reprise {
 namespace {
@@ -111,7 +111,12 @@ absl::StatusOr<Settings> ReadConfigFile(const std::string& path) {
     return absl::NotFoundError(absl::StrCat("cannot read '", path, "'"));
   }
   absl::StatusOr<Settings> settings = ParseConfig(text.str());
-  if (!settings.ok()) return Annotate(settings.status(), path);
+  if (!settings.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": ",
+        absl::StrReplaceAll(settings.status().message(),
+                            {{"\n", absl::StrCat("\n", path, ": ")}})));
+  }
   for (const auto& [flag, value] : *settings) {
     if (flag != "config") continue;
     return absl::InvalidArgumentError(

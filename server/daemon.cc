@@ -7,6 +7,7 @@
 #include <atomic>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "google/protobuf/stubs/logging.h"
 #include "grpc/support/log.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
@@ -47,6 +49,21 @@ void TuneHeap() {
 void QuietGrpc() {
   gpr_set_log_function([](gpr_log_func_args* args) {
     LogVerbose(2, absl::StrCat("grpc: ", args->message));
+  });
+}
+
+// A request with a string that is not UTF-8 makes protobuf complain; the caller
+// is told by gRPC.
+void QuietProtobuf() {
+  google::protobuf::SetLogHandler([](google::protobuf::LogLevel level,
+                                     const char* /*file*/, int /*line*/,
+                                     const std::string& message) {
+    const std::string text = absl::StrCat("protobuf: ", message);
+    if (level == google::protobuf::LOGLEVEL_FATAL) {
+      LogError(text);
+    } else {
+      LogVerbose(1, text);
+    }
   });
 }
 
@@ -144,6 +161,7 @@ int RunDaemon(std::span<const char* const> args, const DeviceWrapper& wrap) {
   // Debian's Abseil looks for lock cycles at every lock, gRPC's own included.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   QuietGrpc();
+  QuietProtobuf();
   if (!args.empty() && absl::string_view(args[0]) == "check") {
     return RunCheck(
         args.subspan(1),

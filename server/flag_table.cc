@@ -204,7 +204,8 @@ FlagGroup Models() {
               "Refuse models whose configuration is not complete.",
               REPRISE_FIELD(models.strict_config)),
        Number("default-max-batch-size", "ROWS",
-              "Of a model that can be batched and has no configuration.",
+              "Of a model that can be batched and has no configuration; 1 to "
+              "65536.",
               REPRISE_FIELD(models.default_max_batch_size)),
        Number("model-load-thread-count", "COUNT",
               "Models that are loaded at a time.",
@@ -228,7 +229,8 @@ FlagGroup Devices() {
                  "CPU.",
                  kDevices, REPRISE_FIELD(device)),
            Number("cpu-threads", "COUNT",
-                  "Threads that compute on the CPU; 0: as many as cores.",
+                  "Threads that compute on the CPU, up to 1024; 0: as many as "
+                  "cores.",
                   REPRISE_FIELD(cpu_threads)),
            TimeOrNever("watchdog-ms", kMillisecond,
                        "A batch that takes longer than this, and than 20 times "
@@ -241,30 +243,33 @@ FlagGroup Grpc() {
   return {
       "gRPC",
       {Text("grpc-address", "ADDRESS",
-            "Where to listen: a host (0.0.0.0 for all), or unix:/path.",
+            "Where to listen: a host, an IPv4 or IPv6 address (0.0.0.0 for all "
+            "of IPv4), or unix:/path.",
             REPRISE_FIELD(grpc.address)),
-       Number("grpc-port", "PORT", "0: any that is free.",
+       Number("grpc-port", "PORT", "Up to 65535; 0: any that is free.",
               REPRISE_FIELD(grpc.port)),
        Number("grpc-max-message-bytes", "BYTES",
               "The largest request and the largest reply. gRPC itself refuses "
-              "larger requests, uncounted.",
+              "larger requests, uncounted. 1024 to 2147483647.",
               REPRISE_FIELD(grpc.max_message_bytes)),
        Number("grpc-memory-bytes", "BYTES",
-              "Memory for messages in flight; beyond it reading slows down.",
+              "Memory for messages in flight; beyond it reading slows down. At "
+              "least --grpc-max-message-bytes.",
               REPRISE_FIELD(grpc.memory_bytes)),
        Number("grpc-max-concurrent-streams", "COUNT",
               "Calls in flight on one connection; more wait in the client. 0: "
               "no limit.",
               REPRISE_FIELD(grpc.max_concurrent_streams)),
-       Number("grpc-infer-thread-count", "COUNT",
-              "Threads that poll for events. One is best unless it is the "
-              "bottleneck.",
-              REPRISE_FIELD(grpc.threads)),
+       Number(
+           "grpc-infer-thread-count", "COUNT",
+           "Threads that poll for events, 1 to 1024. One is best unless it is "
+           "the bottleneck.",
+           REPRISE_FIELD(grpc.threads)),
        Number("grpc-infer-posted-calls", "COUNT",
-              "Calls that stand ready for arrivals.",
+              "Calls that stand ready for arrivals, 1 to 65536.",
               REPRISE_FIELD(grpc.posted_calls)),
        Number("grpc-load-threads", "COUNT",
-              "Load and unload calls that are handled at a time.",
+              "Load and unload calls that are handled at a time, 1 to 1024.",
               REPRISE_FIELD(grpc.load_threads)),
        Switch("queue-full-unavailable",
               "Answer a full queue with UNAVAILABLE, as Triton does, not with "
@@ -299,16 +304,18 @@ FlagGroup Keepalive() {
   return {
       "Connections",
       {Time("grpc-keepalive-time", kMillisecond,
-            "Ping a silent client after so long.",
+            "Ping a silent client after so long, at least 1.",
             REPRISE_FIELD(grpc.keepalive.time)),
-       Time("grpc-keepalive-timeout", kMillisecond,
-            "Close the connection if the ping is not answered in time.",
-            REPRISE_FIELD(grpc.keepalive.timeout)),
+       Time(
+           "grpc-keepalive-timeout", kMillisecond,
+           "Close the connection if the ping is not answered in time; at least "
+           "1.",
+           REPRISE_FIELD(grpc.keepalive.timeout)),
        Switch("grpc-keepalive-permit-without-calls",
               "Pings are welcome on a connection without calls.",
               REPRISE_FIELD(grpc.keepalive.permit_without_calls)),
        Number("grpc-http2-max-pings-without-data", "COUNT",
-              "Pings that may be sent before data must be.",
+              "Pings that may be sent before data must be; 0: any number.",
               REPRISE_FIELD(grpc.keepalive.max_pings_without_data)),
        Time("grpc-http2-min-recv-ping-interval-without-data", kMillisecond,
             "A client that pings more often is sent away.",
@@ -329,9 +336,12 @@ FlagGroup Metrics() {
   return {
       "Metrics and probes (HTTP: /metrics /livez /readyz, status page at /)",
       {Switch("allow-metrics", "Serve them.", REPRISE_FIELD(metrics.enabled)),
-       Text("metrics-address", "ADDRESS", "Where to listen.",
-            REPRISE_FIELD(metrics.address)),
-       Number("metrics-port", "PORT", "0: any that is free.",
+       Text(
+           "metrics-address", "ADDRESS",
+           "Where to listen: a host name or an IPv4 address (0.0.0.0 for all), "
+           "neither IPv6 nor a Unix socket.",
+           REPRISE_FIELD(metrics.address)),
+       Number("metrics-port", "PORT", "Up to 65535; 0: any that is free.",
               REPRISE_FIELD(metrics.port))}};
 }
 
@@ -350,7 +360,7 @@ FlagGroup Logs() {
             "Append standard error to this file from the first line of the "
             "log on.",
             REPRISE_FIELD(log_file)),
-       Number("log-verbose", "LEVEL", "Detail; 0: none.",
+       Number("log-verbose", "LEVEL", "Detail, at least 0, which is none.",
               REPRISE_FIELD(log.verbose_level)),
        Switch("log-info", "Lines about what happens.", REPRISE_FIELD(log.info)),
        Switch("log-warning", "Warnings.", REPRISE_FIELD(log.warning)),

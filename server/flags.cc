@@ -60,8 +60,15 @@ std::string UnknownFlag(absl::string_view name) {
   return absl::StrCat(fault, "; did you mean --", best->name, "?");
 }
 
+std::string NameOf(absl::string_view written) {
+  std::string name(written);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 // Whether `name` is a switch; nothing if no such flag is known.
 std::optional<bool> IsSwitch(absl::string_view name) {
+  if (name == "config") return false;
   if (const FlagAlias* const alias = FindAlias(name)) name = alias->flag;
   if (const Flag* const flag = FindFlag(name)) return flag->is_switch();
   if (const TritonFlag* const flag = FindTritonFlag(name)) {
@@ -108,21 +115,21 @@ class ArgReader {
     }
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(arg, absl::MaxSplits('=', 1));
-    std::string name(parts.first);
-    std::replace(name.begin(), name.end(), '_', '-');
+    const std::string name = NameOf(parts.first);
     const bool has_value = arg.size() > parts.first.size();
-    const std::optional<bool> is_switch =
-        name == "config" ? false : IsSwitch(name);
+    const std::optional<bool> is_switch = IsSwitch(name);
     if (!is_switch.has_value()) {
       parsed_.faults.push_back(UnknownFlag(name));
       return;
     }
     std::string value(parts.second);
     if (!has_value && !TakeValue(*is_switch, name, value)) return;
-    if (name == "config") {
-      parsed_.config = value;
-    } else {
+    if (name != "config") {
       parsed_.settings.emplace_back(name, value);
+    } else if (value.empty()) {
+      parsed_.faults.emplace_back("--config needs a file");
+    } else {
+      parsed_.config = value;
     }
   }
 
@@ -200,6 +207,44 @@ Settings WithoutOverridden(const Settings& file, const Settings& command_line) {
   return kept;
 }
 
+// Whether `fault` is about the flag `name`, by its first words.
+bool IsAbout(absl::string_view fault, absl::string_view name) {
+  return absl::ConsumePrefix(&fault, "--") &&
+         absl::ConsumePrefix(&fault, name) &&
+         (fault.empty() || fault.front() == ' ' || fault.front() == '=' ||
+          fault.front() == ':');
+}
+
+// `fault` as it is said: with the file that the value came from, if that is
+// where it was.
+std::string WithOrigin(const std::string& fault, const Settings& from_file,
+                       const std::string& path) {
+  const bool is_files = std::any_of(
+      from_file.begin(), from_file.end(),
+      [&](const auto& setting) { return IsAbout(fault, setting.first); });
+  return is_files ? absl::StrCat(path, ": ", fault) : fault;
+}
+
+// The settings of the file `path` that count, which are applied; its faults
+// name it.
+Settings ApplyFile(const std::string& path, const Settings& command_line,
+                   CommandLine& line, std::vector<std::string>& faults) {
+  const absl::StatusOr<Settings> file = ReadConfigFile(path);
+  if (!file.ok()) {
+    faults.push_back(
+        absl::StrCat("--config: ", std::string(file.status().message())));
+    return {};
+  }
+  std::vector<std::string> found;
+  Settings kept =
+      WithoutOverridden(Translated(*file, line, found), command_line);
+  Apply(kept, line.options, found);
+  for (const std::string& fault : found) {
+    faults.push_back(absl::StrCat(path, ": ", fault));
+  }
+  return kept;
+}
+
 void AppendWrapped(absl::string_view text, std::string& out) {
   const std::string indent(kIndent, ' ');
   std::string line = indent;
@@ -236,24 +281,26 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   line.command = parsed.command;
   if (line.command != Command::kServe) return line;
   const Settings settings = Translated(parsed.settings, line, parsed.faults);
+  Settings from_file;
   if (!parsed.config.empty()) {
-    const absl::StatusOr<Settings> file = ReadConfigFile(parsed.config);
-    if (file.ok()) {
-      Apply(WithoutOverridden(Translated(*file, line, parsed.faults), settings),
-            line.options, parsed.faults);
-    } else {
-      parsed.faults.push_back(
-          absl::StrCat("--config: ", std::string(file.status().message())));
-    }
+    from_file = ApplyFile(parsed.config, settings, line, parsed.faults);
   }
   Apply(settings, line.options, parsed.faults);
-  for (std::string& fault : parsed.faults.empty()
-                                ? Validate(line.options)
-                                : ValidateValues(line.options)) {
-    parsed.faults.push_back(std::move(fault));
+  for (const std::string& fault : parsed.faults.empty()
+                                      ? Validate(line.options)
+                                      : ValidateValues(line.options)) {
+    parsed.faults.push_back(WithOrigin(fault, from_file, parsed.config));
   }
   if (parsed.faults.empty()) return line;
   return absl::InvalidArgumentError(absl::StrJoin(parsed.faults, "\n"));
+}
+
+bool TakesNext(absl::string_view arg, absl::string_view next) {
+  if (!absl::ConsumePrefix(&arg, "--") || absl::StrContains(arg, '=')) {
+    return false;
+  }
+  const std::optional<bool> is_switch = IsSwitch(NameOf(arg));
+  return is_switch.has_value() && (!*is_switch || IsBoolWord(next));
 }
 
 std::string HelpText() {

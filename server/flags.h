@@ -27,8 +27,12 @@ struct CommandLine {
 // --config, which the command line overrides. INVALID_ARGUMENT lists every
 // fault, one a line: unknown flags, bad values, flags of Triton's that cannot
 // be ignored (triton_flags.h), and what Validate finds; what only seems to be
-// wrong because of the others is not in it.
+// wrong because of the others is not in it. Those of the file name it.
 absl::StatusOr<CommandLine> ParseCommandLine(std::span<const char* const> args);
+
+// Whether `next` is the value of the argument `arg` before it: of
+// "--grpc-port" it is; of a switch only if it is true or false.
+bool TakesNext(absl::string_view arg, absl::string_view next);
 
 // The whole of --help: groups, flags, values, defaults.
 std::string HelpText();

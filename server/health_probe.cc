@@ -1,13 +1,19 @@
 #include "server/health_probe.h"
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
-#include <iterator>
+#include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -22,6 +28,7 @@
 #include "grpcpp/security/tls_certificate_verifier.h"
 #include "grpcpp/security/tls_credentials_options.h"
 #include "proto/health.grpc.pb.h"
+#include "runtime/base/status_macros.h"
 #include "server/grpc/status.h"
 
 namespace reprise {
@@ -69,12 +76,13 @@ struct Probe {
   std::string client_key;
 };
 
-// Whether `name` is a flag that takes `value`.
+// Whether `name` is a flag that takes `value`; a file has a name.
 bool SetFlag(absl::string_view name, const std::string& value, Probe& probe) {
   if (name == "connect-timeout") {
     return absl::SimpleAtod(value, &probe.connect_timeout);
   }
   if (name == "rpc-timeout") return absl::SimpleAtod(value, &probe.rpc_timeout);
+  if (value.empty()) return false;
   probe.tls = probe.tls || name == "tls-ca-cert" || name == "tls-client-cert" ||
               name == "tls-client-key";
   if (name == "tls-ca-cert") {
@@ -110,6 +118,10 @@ bool ParseArgs(std::span<const char* const> args, Probe& probe,
       words.emplace_back(arg);
     }
   }
+  if (probe.client_cert.empty() != probe.client_key.empty()) {
+    fault = "--tls-client-cert and --tls-client-key go together";
+    return false;
+  }
   if (words.size() > 2) {
     fault = "expected [ADDRESS] [SERVICE]";
     return false;
@@ -119,20 +131,35 @@ bool ParseArgs(std::span<const char* const> args, Probe& probe,
   return true;
 }
 
-std::string ReadAll(const std::string& path) {
+// What the file `path` of `flag` holds; nothing without one.
+absl::StatusOr<std::string> ReadPem(absl::string_view flag,
+                                    const std::string& path) {
+  if (path.empty()) return std::string();
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file),
-          std::istreambuf_iterator<char>()};
+  std::ostringstream text;
+  if (file.good()) text << file.rdbuf();
+  std::string reason;
+  if (!file.good() || text.fail()) {
+    reason = errno == 0 ? "it is empty" : std::strerror(errno);
+  } else if (!absl::StrContains(text.str(), "-----BEGIN ")) {
+    reason = "it is not PEM";
+  }
+  if (reason.empty()) return text.str();
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, "=", path, ": ", reason));
 }
 
-std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const Probe& probe) {
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
+    const Probe& probe) {
   if (!probe.tls) return grpc::InsecureChannelCredentials();
   grpc::SslCredentialsOptions ssl;
-  if (!probe.ca_cert.empty()) ssl.pem_root_certs = ReadAll(probe.ca_cert);
-  if (!probe.client_cert.empty()) {
-    ssl.pem_cert_chain = ReadAll(probe.client_cert);
-    ssl.pem_private_key = ReadAll(probe.client_key);
-  }
+  REPRISE_ASSIGN_OR_RETURN(ssl.pem_root_certs,
+                           ReadPem("--tls-ca-cert", probe.ca_cert));
+  REPRISE_ASSIGN_OR_RETURN(ssl.pem_cert_chain,
+                           ReadPem("--tls-client-cert", probe.client_cert));
+  REPRISE_ASSIGN_OR_RETURN(ssl.pem_private_key,
+                           ReadPem("--tls-client-key", probe.client_key));
   return grpc::SslCredentials(ssl);
 }
 
@@ -141,17 +168,46 @@ std::chrono::system_clock::time_point After(const Clock& clock,
   return absl::ToChronoTime(clock.ToWall(clock.Now() + absl::Seconds(seconds)));
 }
 
-// Whether there is TLS behind `address`, whoever's certificate it has.
+// Accepts every certificate, and says that there was one.
+class CertificateWatch
+    : public grpc::experimental::ExternalCertificateVerifier {
+ public:
+  explicit CertificateWatch(std::shared_ptr<std::atomic<bool>> seen)
+      : seen_(std::move(seen)) {}
+
+  bool Verify(
+      grpc::experimental::TlsCustomVerificationCheckRequest* /*request*/,
+      std::function<void(grpc::Status)> /*callback*/,
+      grpc::Status* sync_status) override {
+    seen_->store(true);
+    *sync_status = grpc::Status::OK;
+    return true;
+  }
+  void Cancel(grpc::experimental::TlsCustomVerificationCheckRequest*
+              /*request*/) override {}
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> seen_;
+};
+
+// Whether there is TLS behind `address`, whoever's certificate it has, and even
+// if it refuses us: with TLS 1.3 it shows its own before it misses ours.
 bool SpeaksTls(const std::string& address,
                std::chrono::system_clock::time_point until) {
+  const auto seen = std::make_shared<std::atomic<bool>>(false);
   grpc::experimental::TlsChannelCredentialsOptions options;
   options.set_verify_server_certs(false);
   options.set_check_call_host(false);
   options.set_certificate_verifier(
-      std::make_shared<grpc::experimental::NoOpCertificateVerifier>());
-  return grpc::CreateChannel(address,
-                             grpc::experimental::TlsCredentials(options))
-      ->WaitForConnected(until);
+      grpc::experimental::ExternalCertificateVerifier::Create<CertificateWatch>(
+          seen));
+  const std::shared_ptr<grpc::Channel> channel =
+      grpc::CreateChannel(address, grpc::experimental::TlsCredentials(options));
+  while (!seen->load()) {
+    const grpc_connectivity_state state = channel->GetState(true);
+    if (!channel->WaitForStateChange(state, until)) break;
+  }
+  return seen->load();
 }
 
 }  // namespace
@@ -169,8 +225,13 @@ int ProbeHealth(std::span<const char* const> args, const Clock& clock,
     err << "error: " << fault << "\n";
     return kBadArguments;
   }
+  const auto credentials = CredentialsOf(probe);
+  if (!credentials.ok()) {
+    err << "error: " << credentials.status().message() << "\n";
+    return kBadArguments;
+  }
   const std::shared_ptr<grpc::Channel> channel =
-      grpc::CreateChannel(probe.address, CredentialsOf(probe));
+      grpc::CreateChannel(probe.address, *credentials);
   if (!channel->WaitForConnected(After(clock, probe.connect_timeout))) {
     err << "error: cannot connect to " << probe.address << " within "
         << probe.connect_timeout << " s\n";

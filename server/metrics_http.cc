@@ -107,12 +107,16 @@ absl::StatusOr<std::unique_ptr<MetricsHttp>> MetricsHttp::Create(
 
 absl::Status MetricsHttp::Listen(int port) {
   const std::string target = TargetOf(address_, port);
+  // A connection holds its thread from the moment that it is accepted, though
+  // it may never ask: threads for many such, and not for long.
   const char* settings[] = {"listening_ports",
                             target.c_str(),
                             "num_threads",
-                            "4",
+                            "32",
                             "request_timeout_ms",
-                            "5000",
+                            "2000",
+                            "enable_keep_alive",
+                            "no",
                             "enable_directory_listing",
                             "no",
                             nullptr};

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace reprise {
 namespace {
@@ -20,19 +21,32 @@ void Append(std::vector<std::string> more, Faults* faults) {
   for (std::string& fault : more) faults->push_back(std::move(fault));
 }
 
-void CheckAtLeast(absl::string_view flag, int64_t value, int64_t least,
-                  Faults* faults) {
-  if (value < least) {
-    faults->push_back(
-        absl::StrCat(flag, " must be at least ", least, ", got ", value));
-  }
+struct Range {
+  int64_t least;
+  int64_t most;
+};
+
+// What --help says of the flags, too.
+constexpr Range kThreads{1, 1024};
+constexpr Range kThreadsOrAuto{0, 1024};
+constexpr Range kPostedCalls{1, 65536};
+constexpr Range kPorts{0, 65535};
+constexpr Range kNotNegative{0, INT_MAX};
+
+void CheckRange(absl::string_view flag, int64_t value, Range range,
+                Faults* faults) {
+  if (value >= range.least && value <= range.most) return;
+  faults->push_back(absl::StrCat(flag, " must be in ", range.least, "..",
+                                 range.most, ", got ", value));
 }
 
 // The sizes of messages are ints in gRPC.
 void CheckMessages(const GrpcOptions& grpc, Faults* faults) {
-  CheckAtLeast("--grpc-max-message-bytes", grpc.max_message_bytes, 1024,
-               faults);
-  if (grpc.max_message_bytes > INT_MAX) {
+  if (grpc.max_message_bytes < 1024) {
+    faults->push_back(
+        absl::StrCat("--grpc-max-message-bytes must be at least 1024, got ",
+                     grpc.max_message_bytes));
+  } else if (grpc.max_message_bytes > INT_MAX) {
     faults->push_back(absl::StrCat("--grpc-max-message-bytes must be at most ",
                                    INT_MAX, ", which is gRPC's limit, got ",
                                    grpc.max_message_bytes));
@@ -44,16 +58,33 @@ void CheckMessages(const GrpcOptions& grpc, Faults* faults) {
   }
 }
 
-void CheckPort(absl::string_view flag, int port, Faults* faults) {
-  if (port < 0 || port > 65535) {
-    faults->push_back(absl::StrCat(flag, " must be in 0..65535, got ", port));
-  }
+// Of "unix:/path" or "unix:///path"; empty for other addresses, too.
+absl::string_view UnixPath(absl::string_view address) {
+  if (!absl::ConsumePrefix(&address, "unix:")) return "";
+  absl::ConsumePrefix(&address, "//");
+  return address;
+}
+
+// Debian builds CivetWeb, which serves the pages, without IPv6.
+void CheckMetricsAddress(const MetricsOptions& metrics, Faults* faults) {
+  if (!metrics.enabled || !absl::StrContains(metrics.address, ':')) return;
+  faults->push_back(
+      absl::StrCat("--metrics-address must be a host name or an IPv4 address, "
+                   "0.0.0.0 for all, got '",
+                   metrics.address,
+                   "': the HTTP library has no IPv6 and no Unix sockets, and "
+                   "the port is --metrics-port"));
 }
 
 void CheckAddresses(const ServerOptions& options, Faults* faults) {
   const std::string& address = options.grpc.address;
-  CheckPort("--grpc-port", options.grpc.port, faults);
-  CheckPort("--metrics-port", options.metrics.port, faults);
+  CheckRange("--grpc-port", options.grpc.port, kPorts, faults);
+  CheckRange("--metrics-port", options.metrics.port, kPorts, faults);
+  CheckMetricsAddress(options.metrics, faults);
+  if (absl::StartsWith(address, "unix:") && UnixPath(address).empty()) {
+    faults->push_back(absl::StrCat("--grpc-address=", address,
+                                   " has no path; say unix:/path"));
+  }
   if (absl::StartsWith(address, "unix:") && address.size() - 5 > kMaxUnixPath) {
     faults->push_back(
         absl::StrCat("--grpc-address: a socket's path has at "
@@ -64,6 +95,30 @@ void CheckAddresses(const ServerOptions& options, Faults* faults) {
     faults->emplace_back(
         "--grpc-address and --metrics-address may not be empty");
   }
+}
+
+void CheckCalls(const GrpcOptions& grpc, Faults* faults) {
+  CheckRange("--grpc-infer-thread-count", grpc.threads, kThreads, faults);
+  CheckRange("--grpc-infer-posted-calls", grpc.posted_calls, kPostedCalls,
+             faults);
+  CheckRange("--grpc-load-threads", grpc.load_threads, kThreads, faults);
+  CheckRange("--grpc-max-concurrent-streams", grpc.max_concurrent_streams,
+             kNotNegative, faults);
+}
+
+void CheckKeepalive(const KeepaliveOptions& keepalive, Faults* faults) {
+  CheckRange("--grpc-http2-max-pings-without-data",
+             keepalive.max_pings_without_data, kNotNegative, faults);
+  CheckRange("--grpc-http2-max-ping-strikes", keepalive.max_ping_strikes,
+             kNotNegative, faults);
+  // Longer ones are cut to what gRPC takes.
+  const auto positive = [&](absl::string_view flag, absl::Duration time) {
+    if (time >= absl::Milliseconds(1)) return;
+    faults->push_back(absl::StrCat(flag, " must be at least 1, got ",
+                                   absl::ToDoubleMilliseconds(time)));
+  };
+  positive("--grpc-keepalive-time", keepalive.time);
+  positive("--grpc-keepalive-timeout", keepalive.timeout);
 }
 
 void CheckPortsDiffer(const ServerOptions& options, Faults* faults) {
@@ -102,13 +157,10 @@ std::vector<std::string> ValidateValues(const ServerOptions& options) {
   Append(ManagerValueFaults(options.models), &faults);
   CheckAddresses(options, &faults);
   CheckMessages(options.grpc, &faults);
-  CheckAtLeast("--grpc-infer-thread-count", options.grpc.threads, 1, &faults);
-  CheckAtLeast("--grpc-infer-posted-calls", options.grpc.posted_calls, 1,
-               &faults);
-  CheckAtLeast("--grpc-load-threads", options.grpc.load_threads, 1, &faults);
-  CheckAtLeast("--grpc-max-concurrent-streams",
-               options.grpc.max_concurrent_streams, 0, &faults);
-  CheckAtLeast("--cpu-threads", options.cpu_threads, 0, &faults);
+  CheckCalls(options.grpc, &faults);
+  CheckKeepalive(options.grpc.keepalive, &faults);
+  CheckRange("--cpu-threads", options.cpu_threads, kThreadsOrAuto, &faults);
+  CheckRange("--log-verbose", options.log.verbose_level, kNotNegative, &faults);
   return faults;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/bench/driver.h"
 #include "client/bench/schedule.h"
 #include "client/cli/bench_report.h"
@@ -68,7 +69,7 @@ class BenchCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 1, 1));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 1, 1));
     call_.model = arguments[0];
     if (inputs_.inputs.empty()) inputs_.inputs = {"random"};
     if (!rates_.empty() && !concurrencies_.empty()) {
@@ -130,7 +131,8 @@ class BenchCommand final : public Command {
                "gRPC deadline of each call (default none)");
     flags.Time("queue-timeout", "TIME", &call_.queue_timeout,
                "longest wait in the server's queue (default none)");
-    flags.Text("model-version", "N", &call_.version, "instead of the latest");
+    flags.SentText("model-version", "N", &call_.version,
+                   "instead of the latest");
     flags.Switch("quiet", &quiet_, "no progress on stderr");
     flags.Group("Inputs");
     AddInputFlags(flags, inputs_);
@@ -215,14 +217,24 @@ class BenchCommand final : public Command {
     step.batch = rows_;
     const auto before = client.ModelStatistics(call_.model, call_.version);
     step.result = Drive(channels, load, hooks);
-    const auto after = client.ModelStatistics(call_.model, call_.version);
-    if (before.ok() && after.ok()) {
-      step.split = SplitBetween(*before, *after);
-    } else {
-      step.split = before.ok() ? after.status() : before.status();
-    }
+    step.split = SplitSince(before, step.result.ok(), client);
     if (!quiet_ && terminal.err_is_tty) terminal.err << "\r\x1b[K";
     return step;
+  }
+
+  absl::StatusOr<ServerSplit> SplitSince(
+      const absl::StatusOr<inference::ModelStatisticsResponse>& before,
+      int64_t answered, Client& client) const {
+    CLIENT_RETURN_IF_ERROR(before.status());
+    CLIENT_ASSIGN_OR_RETURN(inference::ModelStatisticsResponse after,
+                            client.ModelStatistics(call_.model, call_.version));
+    ServerSplit split = SplitOf(*before, after, answered);
+    if (!split.restarted) return split;
+    // A server may count a request only after it has answered it: look again.
+    absl::SleepFor(absl::Milliseconds(100));
+    CLIENT_ASSIGN_OR_RETURN(after,
+                            client.ModelStatistics(call_.model, call_.version));
+    return SplitOf(*before, after, answered);
   }
 
   absl::StatusOr<ExitCode> Conclude(const std::vector<BenchStep>& steps,

@@ -15,9 +15,9 @@ namespace reprise::client {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 it worked; 1 a wrong flag, argument or local file; 2 the\n"
-    "server cannot be reached or said UNAVAILABLE; 3 it answered with another\n"
-    "error.\n";
+    "Exit codes: 0 it worked; 1 a wrong flag, argument or local file, or a\n"
+    "failed write; 2 the server cannot be reached or said UNAVAILABLE; 3 it\n"
+    "answered with another error.\n";
 
 std::vector<std::unique_ptr<Command>> MakeCommands() {
   std::vector<std::unique_ptr<Command>> commands;

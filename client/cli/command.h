@@ -42,9 +42,10 @@ class Command {
  protected:
   virtual void AddOwnFlags(FlagTable& /*flags*/) {}
 
-  // INVALID_ARGUMENT unless there are `min` to `max` arguments.
-  absl::Status CheckCount(const std::vector<std::string>& arguments, size_t min,
-                          size_t max) const;
+  // INVALID_ARGUMENT unless there are `min` to `max` arguments, the first of
+  // which is UTF-8: it goes to the server, those that follow are files.
+  absl::Status CheckArguments(const std::vector<std::string>& arguments,
+                              size_t min, size_t max) const;
 
   Connection connection_;
 

@@ -21,7 +21,7 @@ class ConfigCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 1, 1));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 1, 1));
     CLIENT_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
                             connection_.Connect());
     CLIENT_ASSIGN_OR_RETURN(const inference::ModelConfig config,
@@ -43,7 +43,7 @@ class ConfigCommand final : public Command {
 
  private:
   void AddOwnFlags(FlagTable& flags) override {
-    flags.Text("model-version", "N", &version_, "instead of the latest");
+    flags.SentText("model-version", "N", &version_, "instead of the latest");
   }
 
   std::string version_;

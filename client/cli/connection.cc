@@ -40,6 +40,10 @@ absl::StatusOr<ClientOptions> Connection::Options() const {
   ClientOptions options = options_;
   CLIENT_ASSIGN_OR_RETURN(options.channel.target,
                           ServerTarget(options_.channel.target));
+  if (options.channel.cert_file.empty() != options.channel.key_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-cert and --tls-key must be given together");
+  }
   const int attempts = static_cast<int>(retries_) + 1;
   options.retry.max_attempts = attempts;
   options.infer_attempts = attempts;

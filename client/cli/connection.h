@@ -19,7 +19,7 @@ class Connection {
   void AddFlags(FlagTable& flags, const Terminal& terminal);
 
   // The options that the flags say. INVALID_ARGUMENT for a header without ':',
-  // and what ServerTarget refuses.
+  // --tls-cert or --tls-key alone, and what ServerTarget refuses.
   absl::StatusOr<ClientOptions> Options() const;
   // Errors as Options and Client::Create.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <type_traits>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -131,12 +133,54 @@ T FromNumber(double value) {
 }
 
 template <typename T>
-Json ToJson(T value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
-    return Json(static_cast<float>(Number(value)));
+Json ToJson(const char* bytes) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return Json(*bytes != 0);
+  } else if constexpr (std::is_integral_v<T>) {
+    return Json(Load<T>(bytes));
   } else {
-    return Json(value);
+    const double number = Number(Load<T>(bytes));
+    return std::isfinite(number) ? Json(number) : Json(nullptr);
   }
+}
+
+// The element as the type that orders it: itself for an integer.
+template <typename T>
+auto Ordered(const char* bytes) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *bytes != 0 ? 1 : 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return Load<T>(bytes);
+  } else {
+    return Number(Load<T>(bytes));
+  }
+}
+
+template <typename Value>
+bool IsNumber(Value value) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    return !std::isnan(value);
+  } else {
+    return true;
+  }
+}
+
+template <typename Value>
+std::vector<size_t> Largest(const std::vector<Value>& values, size_t k) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto before = [&values](size_t a, size_t b) {
+    const bool a_number = IsNumber(values[a]);
+    const bool b_number = IsNumber(values[b]);
+    if (a_number != b_number) return a_number;
+    if (a_number && values[a] != values[b]) return values[a] > values[b];
+    return a < b;
+  };
+  k = std::min(k, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(k),
+                    order.end(), before);
+  order.resize(k);
+  return order;
 }
 
 }  // namespace
@@ -174,16 +218,40 @@ Json ElementsJson(const Tensor& tensor) {
     return list;
   }
   WithType(tensor.datatype, [&](auto type) {
-    using T = decltype(type);
     for (size_t i = 0; i + size <= tensor.bytes.size(); i += size) {
-      if constexpr (std::is_same_v<T, bool>) {
-        list.push_back(tensor.bytes[i] != 0);
-      } else {
-        list.push_back(ToJson(Load<T>(tensor.bytes.data() + i)));
-      }
+      list.push_back(ToJson<decltype(type)>(tensor.bytes.data() + i));
     }
   });
   return list;
+}
+
+Json ElementJson(absl::string_view datatype, const char* bytes) {
+  return WithType(datatype,
+                  [bytes](auto type) { return ToJson<decltype(type)>(bytes); });
+}
+
+std::string ElementText(absl::string_view datatype, const char* bytes) {
+  return WithType(datatype, [bytes](auto type) {
+    const auto value = Ordered<decltype(type)>(bytes);
+    if constexpr (std::is_integral_v<decltype(type)>) {
+      return std::to_string(value);  // StrCat takes a byte for a character
+    } else {
+      return absl::StrFormat("%.6g", value);
+    }
+  });
+}
+
+std::vector<size_t> LargestElements(absl::string_view datatype,
+                                    const char* bytes, size_t count, size_t k) {
+  const size_t size = ElementSize(datatype).value_or(0);
+  return WithType(datatype, [=](auto type) {
+    std::vector<decltype(Ordered<decltype(type)>(bytes))> values;
+    values.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(Ordered<decltype(type)>(bytes + i * size));
+    }
+    return Largest(values, k);
+  });
 }
 
 std::string Preview(const Tensor& tensor, size_t limit) {
@@ -203,16 +271,9 @@ std::string Preview(const Tensor& tensor, size_t limit) {
   } else {
     count = tensor.bytes.size() / size;
     for (size_t i = 0; i < std::min(count, limit); ++i) {
-      const char* bytes = tensor.bytes.data() + i * size;
-      absl::StrAppend(&out, i == 0 ? "" : ", ");
-      if (tensor.datatype == "INT64") {
-        absl::StrAppend(&out, Load<int64_t>(bytes));
-      } else if (tensor.datatype == "UINT64") {
-        absl::StrAppend(&out, Load<uint64_t>(bytes));
-      } else {
-        absl::StrAppendFormat(&out, "%.6g",
-                              ReadElement(tensor.datatype, bytes));
-      }
+      absl::StrAppend(
+          &out, i == 0 ? "" : ", ",
+          ElementText(tensor.datatype, tensor.bytes.data() + i * size));
     }
   }
   if (count > limit) absl::StrAppend(&out, ", ...");

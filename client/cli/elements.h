@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "client/cli/format.h"
@@ -27,6 +28,18 @@ void AppendElement(absl::string_view datatype, double value,
 // false for BOOL, strings for BYTES. JSON knows neither NaN nor infinities:
 // they become null. The tensor must have passed CheckTensor.
 Json ElementsJson(const Tensor& tensor);
+
+// One element in the same form; `datatype` is any but BYTES.
+Json ElementJson(absl::string_view datatype, const char* bytes);
+
+// One element for people: integers exact, 0 or 1 for BOOL, other numbers with
+// six digits. `datatype` is any but BYTES.
+std::string ElementText(absl::string_view datatype, const char* bytes);
+
+// The indices of the `k` largest of `count` elements, in order, the lower index
+// first among equals; NaN sorts last. `datatype` is any but BYTES.
+std::vector<size_t> LargestElements(absl::string_view datatype,
+                                    const char* bytes, size_t count, size_t k);
 
 // The first elements, "0.125, 3, ..."; at most `limit` of them.
 std::string Preview(const Tensor& tensor, size_t limit);

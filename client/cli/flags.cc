@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/utf8.h"
 
 namespace reprise::client {
 namespace {
@@ -97,6 +98,26 @@ void FlagTable::List(std::string name, std::string value,
         target->push_back(text);
         return absl::OkStatus();
       });
+}
+
+void FlagTable::RequireUtf8() {
+  Flag& flag = flags_.back();
+  flag.set = [set = std::move(flag.set)](const std::string& text) {
+    const absl::Status status = CheckUtf8(text);
+    return status.ok() ? set(text) : status;
+  };
+}
+
+void FlagTable::SentText(std::string name, std::string value,
+                         std::string* target, std::string help) {
+  Text(std::move(name), std::move(value), target, std::move(help));
+  RequireUtf8();
+}
+
+void FlagTable::SentList(std::string name, std::string value,
+                         std::vector<std::string>* target, std::string help) {
+  List(std::move(name), std::move(value), target, std::move(help));
+  RequireUtf8();
 }
 
 void FlagTable::Count(std::string name, std::string value, int64_t* target,

@@ -32,6 +32,11 @@ class FlagTable {
             std::string help);
   void List(std::string name, std::string value,
             std::vector<std::string>* target, std::string help);
+  // As Text and List, of a text that goes to the server: it must be UTF-8.
+  void SentText(std::string name, std::string value, std::string* target,
+                std::string help);
+  void SentList(std::string name, std::string value,
+                std::vector<std::string>* target, std::string help);
   void Count(std::string name, std::string value, int64_t* target,
              std::string help, int64_t min = 1);
   void Real(std::string name, std::string value, double* target,
@@ -62,6 +67,8 @@ class FlagTable {
   };
 
   void Add(std::string name, std::string value, std::string help, Setter set);
+  // The flag that was added last takes UTF-8 only.
+  void RequireUtf8();
   void AddTime(std::string name, std::string value, absl::Duration* target,
                std::string help, bool zero_allowed);
   Flag* Find(const std::string& name);

@@ -19,8 +19,9 @@ class HealthCommand final : public Command {
              "or \"liveness\" for\nthe process, \"readiness\" for all "
              "required models, or the name of a model.\n\n"
              "Exit codes, as grpc_health_probe has them: 0 serving; 1 a "
-             "wrong flag or\nargument; 2 no connection in time; 3 the call "
-             "failed (an unknown service, too);\n4 not serving.\n",
+             "wrong flag or\nargument, or output that cannot be written; 2 no "
+             "connection in time; 3 the call\nfailed (an unknown service, "
+             "too); 4 not serving.\n",
              "  reprise health\n"
              "  reprise health readiness --timeout 500ms\n"
              "  reprise health digits && reprise infer digits three.png\n"}) {
@@ -29,7 +30,7 @@ class HealthCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 0, 1));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 0, 1));
     const std::string service = arguments.empty() ? "" : arguments[0];
     CLIENT_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
                             connection_.Connect());

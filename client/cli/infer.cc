@@ -40,7 +40,7 @@ class InferCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 1, SIZE_MAX));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 1, SIZE_MAX));
     call_.model = arguments[0];
     inputs_.inputs.insert(inputs_.inputs.end(), arguments.begin() + 1,
                           arguments.end());
@@ -60,13 +60,14 @@ class InferCommand final : public Command {
 
  private:
   void AddOwnFlags(FlagTable& flags) override {
-    flags.Text("model-version", "N", &call_.version, "instead of the latest");
-    flags.Text("id", "TEXT", &call_.id, "an id for the server's log");
+    flags.SentText("model-version", "N", &call_.version,
+                   "instead of the latest");
+    flags.SentText("id", "TEXT", &call_.id, "an id for the server's log");
     flags.Count("priority", "N", &priority_,
                 "1 is the highest; 0 leaves it to the model", 0);
     flags.Time("queue-timeout", "TIME", &call_.queue_timeout,
                "longest wait in the server's queue");
-    flags.List("want", "NAME", &call_.outputs, "only these outputs");
+    flags.SentList("want", "NAME", &call_.outputs, "only these outputs");
     flags.List("output", "NAME=FILE", &output_files_,
                "write an output to a .npy file");
     flags.Count("top-k", "N", &top_k_,

@@ -46,6 +46,11 @@ absl::Status NoSuchInput(const Metadata& model, absl::string_view name) {
                    "\"; it has ", InputNames(model)));
 }
 
+absl::Status BadShape(absl::string_view text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--shape: \"", text, "\" is not NAME:N[,N...]"));
+}
+
 // What each input is made of, by name, and of what all others are ("" for
 // nothing).
 struct Sources {
@@ -84,16 +89,14 @@ absl::StatusOr<std::vector<int64_t>> DimsFor(const Metadata& model,
   for (const std::string& text : options.shapes) {
     const size_t colon = text.rfind(':');
     const std::string name = text.substr(0, std::min(colon, text.size()));
-    if (colon == std::string::npos || !HasInput(model, name)) {
-      return NoSuchInput(model, name);
-    }
+    if (colon == std::string::npos || colon == 0) return BadShape(text);
+    if (!HasInput(model, name)) return NoSuchInput(model, name);
     if (name != target.name) continue;
     std::vector<int64_t> given;
     for (absl::string_view part : absl::StrSplit(text.substr(colon + 1), ',')) {
       int64_t dim = 0;
       if (!absl::SimpleAtoi(part, &dim) || dim < 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--shape: \"", text, "\" is not NAME:2,3"));
+        return BadShape(text);
       }
       given.push_back(dim);
     }

@@ -1,12 +1,9 @@
 #include "client/cli/infer_output.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/elements.h"
 #include "client/cli/npy.h"
@@ -20,29 +17,10 @@ namespace {
 
 constexpr size_t kPreview = 8;
 
-// The indices of the `k` largest values, the lower index first among equals;
-// NaN sorts last.
-std::vector<size_t> Largest(const std::vector<double>& values, size_t k) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto before = [&values](size_t a, size_t b) {
-    const bool a_number = values[a] == values[a];
-    const bool b_number = values[b] == values[b];
-    if (a_number != b_number) return a_number;
-    if (a_number && values[a] != values[b]) return values[a] > values[b];
-    return a < b;
-  };
-  k = std::min(k, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(k),
-                    order.end(), before);
-  order.resize(k);
-  return order;
-}
-
 // One of the largest values of a row.
 struct Best {
   size_t index;
-  double value;
+  const char* value;  // the element, in the tensor's bytes
   std::string label;  // empty: it has none
 };
 
@@ -58,14 +36,12 @@ std::vector<std::vector<Best>> BestOf(const Tensor& output, int64_t k,
   if (elements == 0 || rows == 0) return all;
   const size_t width = elements / rows;
   for (size_t row = 0; row < rows; ++row) {
-    std::vector<double> values;
-    for (size_t i = 0; i < width; ++i) {
-      values.push_back(ReadElement(
-          output.datatype, output.bytes.data() + (row * width + i) * size));
-    }
+    const char* values = output.bytes.data() + row * width * size;
     std::vector<Best>& best = all.emplace_back();
-    for (const size_t i : Largest(values, static_cast<size_t>(k))) {
-      best.push_back({i, values[i], i < labels.size() ? labels[i] : ""});
+    for (const size_t i : LargestElements(output.datatype, values, width,
+                                          static_cast<size_t>(k))) {
+      best.push_back(
+          {i, values + i * size, i < labels.size() ? labels[i] : ""});
     }
   }
   return all;
@@ -79,16 +55,11 @@ void AddRows(const Tensor& output, int64_t k,
     for (const Best& one : best) {
       table.AddRow({rank == 0 ? output.name : "",
                     rank == 0 ? absl::StrCat(row) : "", absl::StrCat(++rank),
-                    absl::StrCat(one.index), absl::StrFormat("%.6g", one.value),
-                    one.label});
+                    absl::StrCat(one.index),
+                    ElementText(output.datatype, one.value), one.label});
     }
     ++row;
   }
-}
-
-// A number, or null for what JSON has no number for.
-Json ValueJson(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 Json RowsJson(const Tensor& output, int64_t k,
@@ -97,7 +68,8 @@ Json RowsJson(const Tensor& output, int64_t k,
   for (const std::vector<Best>& best : BestOf(output, k, labels)) {
     Json row = Json::array();
     for (const Best& one : best) {
-      row.push_back({{"index", one.index}, {"value", ValueJson(one.value)}});
+      row.push_back({{"index", one.index},
+                     {"value", ElementJson(output.datatype, one.value)}});
       if (!one.label.empty()) row.back()["label"] = one.label;
     }
     rows.push_back(std::move(row));

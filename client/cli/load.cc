@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "client/cli/commands.h"
 #include "client/cli/format.h"
+#include "client/cli/utf8.h"
 #include "client/files.h"
 #include "client/status.h"
 #include "nlohmann/json.hpp"
@@ -31,7 +32,7 @@ class LoadCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 1, 1));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 1, 1));
     CLIENT_ASSIGN_OR_RETURN(const LoadOverrides overrides, Overrides());
     CLIENT_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
                             connection_.Connect());
@@ -60,6 +61,10 @@ class LoadCommand final : public Command {
     LoadOverrides overrides;
     if (!config_.empty()) {
       CLIENT_ASSIGN_OR_RETURN(overrides.config, ReadFile(config_));
+      if (overrides.config.empty()) {  // would mean: as it is in the repository
+        return absl::InvalidArgumentError(
+            absl::StrCat("--config: \"", config_, "\" is empty"));
+      }
     }
     if (!files_.empty() && config_.empty()) {
       return absl::InvalidArgumentError("--file needs --config");
@@ -71,6 +76,7 @@ class LoadCommand final : public Command {
         return absl::InvalidArgumentError(
             absl::StrCat("--file: \"", file, "\" is not PATH=FILE"));
       }
+      CLIENT_RETURN_IF_ERROR(Annotate(CheckUtf8(parts.first), "--file"));
       CLIENT_ASSIGN_OR_RETURN(std::string content, ReadFile(parts.second));
       overrides.files[absl::StrCat("file:", parts.first)] = std::move(content);
     }

@@ -7,9 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "client/cli/cli.h"
+#include "client/cli/output.h"
+#include "google/protobuf/stubs/logging.h"
 
 namespace {
+
+using reprise::client::ExitCode;
+using reprise::client::Output;
+using reprise::client::RunCli;
+using reprise::client::Terminal;
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -27,13 +35,21 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "bench") {
     std::signal(SIGINT, OnInterrupt);
   }
-  reprise::client::Terminal terminal{
-      std::cout, std::cerr, isatty(STDERR_FILENO) == 1,
-      [](const std::string& name) {
-        const char* value = std::getenv(name.c_str());
-        return std::string(value == nullptr ? "" : value);
-      },
-      [] { return interrupted != 0; }};
+  google::protobuf::SetLogHandler(nullptr);  // our own errors say it
+  Output output(STDOUT_FILENO);
+  std::ostream out(&output);
+  Terminal terminal{out, std::cerr, isatty(STDERR_FILENO) == 1,
+                    [](const std::string& name) {
+                      const char* value = std::getenv(name.c_str());
+                      return std::string(value == nullptr ? "" : value);
+                    },
+                    [] { return interrupted != 0; }};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return static_cast<int>(reprise::client::RunCli(arguments, terminal));
+  ExitCode code = RunCli(arguments, terminal);
+  if (const absl::Status written = output.Finish(); !written.ok()) {
+    std::cerr << "reprise: cannot write to stdout: " << written.message()
+              << "\n";
+    if (code == ExitCode::kOk) code = ExitCode::kUsage;
+  }
+  return static_cast<int>(code);
 }

@@ -20,7 +20,7 @@ class ModelsCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 0, 0));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 0, 0));
     CLIENT_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
                             connection_.Connect());
     CLIENT_ASSIGN_OR_RETURN(const inference::RepositoryIndexResponse index,

@@ -116,4 +116,15 @@ ServerSplit SplitBetween(const inference::ModelStatisticsResponse& before,
   return split;
 }
 
+ServerSplit SplitOf(const inference::ModelStatisticsResponse& before,
+                    const inference::ModelStatisticsResponse& after,
+                    int64_t answered) {
+  ServerSplit split = SplitBetween(before, after);
+  if (split.restarted || split.requests >= answered) return split;
+  ServerSplit since_load = SplitBetween({}, after);
+  if (since_load.requests == 0) return split;  // a server that counts none
+  since_load.restarted = true;
+  return since_load;
+}
+
 }  // namespace reprise::client

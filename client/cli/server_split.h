@@ -43,4 +43,11 @@ std::map<int64_t, int64_t> BatchesBySize(
 ServerSplit SplitBetween(const inference::ModelStatisticsResponse& before,
                          const inference::ModelStatisticsResponse& after);
 
+// SplitBetween, for a client that alone had `answered` answers that are OK: if
+// fewer were counted, the counters began anew and have caught up. Which version
+// it was is unknown then, and all count from zero.
+ServerSplit SplitOf(const inference::ModelStatisticsResponse& before,
+                    const inference::ModelStatisticsResponse& after,
+                    int64_t answered);
+
 }  // namespace reprise::client

@@ -89,8 +89,11 @@ class StatsCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 0, 1));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 0, 1));
     const std::string name = arguments.empty() ? "" : arguments[0];
+    if (name.empty() && !version_.empty()) {
+      return absl::InvalidArgumentError("--model-version needs a MODEL");
+    }
     CLIENT_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
                             connection_.Connect());
     CLIENT_ASSIGN_OR_RETURN(const inference::ModelStatisticsResponse response,
@@ -113,7 +116,8 @@ class StatsCommand final : public Command {
 
  private:
   void AddOwnFlags(FlagTable& flags) override {
-    flags.Text("model-version", "N", &version_, "only this version");
+    flags.SentText("model-version", "N", &version_,
+                   "only this version of MODEL");
   }
 
   static void Print(const inference::ModelStatisticsResponse& response,

@@ -20,7 +20,7 @@ struct Terminal {
 // What a command's process exits with; scripts rely on the numbers.
 enum class ExitCode {
   kOk = 0,
-  kUsage = 1,        // a wrong flag, argument or local file
+  kUsage = 1,        // a wrong flag, argument or local file, a failed write
   kUnreachable = 2,  // no connection, or the server said UNAVAILABLE
   kRpcError = 3,     // the server answered with any other error
   kNotServing = 4,   // health: it answers, and does not serve

@@ -19,7 +19,7 @@ class UnloadCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments,
                                Terminal& terminal) override {
-    CLIENT_RETURN_IF_ERROR(CheckCount(arguments, 1, 1));
+    CLIENT_RETURN_IF_ERROR(CheckArguments(arguments, 1, 1));
     CLIENT_ASSIGN_OR_RETURN(std::unique_ptr<Client> client,
                             connection_.Connect());
     CLIENT_RETURN_IF_ERROR(client->UnloadModel(arguments[0], dependents_));

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/utf8.h"
 
 namespace reprise {
 namespace {
@@ -49,7 +50,7 @@ const char* LevelName(LogLevel level) {
 
 void AppendJsonString(std::string& out, absl::string_view text) {
   out.push_back('"');
-  for (const char c : text) {
+  for (const char c : ToUtf8(text)) {
     if (c == '"' || c == '\\') {
       absl::StrAppend(&out, "\\", absl::string_view(&c, 1));
     } else if (static_cast<unsigned char>(c) < 0x20) {
@@ -174,6 +175,16 @@ std::string LogValue(absl::string_view text) {
   return value;
 }
 
+std::string LogName(absl::string_view name) {
+  const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return absl::ascii_isspace(byte) || absl::ascii_iscntrl(byte) || c == '"' ||
+           c == '\'' || c == '\\' || c == '=';
+  });
+  return plain && !name.empty() && !IsNumber(name) ? std::string(name)
+                                                   : LogValue(name);
+}
+
 std::string FormatLogLine(LogFormat format, LogLevel level,
                           absl::string_view message, double seconds) {
   const absl::Time time = absl::UnixEpoch() + absl::Seconds(seconds);
@@ -189,7 +200,7 @@ std::string FormatLogLine(LogFormat format, LogLevel level,
   std::string out = absl::StrCat(stamp, " ", LevelName(level), " ");
   // Callers choose parts of messages: none of them begins a line of its own or
   // tells a terminal what to do.
-  for (const char c : message) {
+  for (const char c : ToUtf8(message)) {
     out.push_back(absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c);
   }
   return out;

@@ -22,8 +22,9 @@ struct LogOptions {
 void SetLogOptions(const LogOptions& options);
 
 // One line: a sentence, then key=value pairs ("model loaded model=a rows=8");
-// in JSON each pair is a field of its own. A value with spaces is in quotes.
-// Threads: any; a line is written whole.
+// in JSON each pair is a field of its own. A value with spaces is in quotes,
+// and a byte that is not UTF-8 is shown as \xNN. Threads: any; a line is
+// written whole.
 void LogInfo(absl::string_view message);
 void LogWarning(absl::string_view message);
 void LogError(absl::string_view message);
@@ -32,6 +33,9 @@ void LogVerbose(int level, absl::string_view message);
 // `text` as the value of a pair, whatever characters it has: in quotes, and
 // what would end them escaped.
 std::string LogValue(absl::string_view text);
+
+// The same for a name: without quotes where it reads the same without them.
+std::string LogName(absl::string_view name);
 
 // The line as it would be written, without the line feed; `seconds` since the
 // epoch. For tests, and for those who write lines elsewhere.

@@ -16,6 +16,8 @@ struct QueuePolicy {
   TimeoutAction timeout_action = TimeoutAction::kReject;
   absl::Duration default_timeout = absl::ZeroDuration();  // zero: none
   uint32_t max_queue_size = 0;  // requests; zero: the global bound only
+
+  bool operator==(const QueuePolicy&) const = default;
 };
 
 struct BatchConfig {
@@ -31,6 +33,8 @@ struct BatchConfig {
   int64_t max_queue_requests = 1024;  // --max-queue-requests
   int64_t max_queue_bytes = int64_t{256} << 20;  // --max-queue-bytes
   int max_variants = 32;                         // parameter `max_variants`
+
+  bool operator==(const BatchConfig&) const = default;
 };
 
 }  // namespace reprise

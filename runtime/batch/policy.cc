@@ -1,6 +1,7 @@
 #include "runtime/batch/policy.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <tuple>
 
@@ -461,21 +462,9 @@ void Chooser::Take(const Candidate& candidate) {
 }  // namespace
 
 absl::string_view DispatchReasonName(DispatchReason reason) {
-  switch (reason) {
-    case DispatchReason::kFreeSlot:
-      return "free_slot";
-    case DispatchReason::kFull:
-      return "full";
-    case DispatchReason::kPreferred:
-      return "preferred";
-    case DispatchReason::kDelay:
-      return "delay";
-    case DispatchReason::kDeadline:
-      return "deadline";
-    case DispatchReason::kSingle:
-      return "single";
-  }
-  return "unknown";
+  constexpr std::array<absl::string_view, kDispatchReasons> kNames = {
+      "free_slot", "full", "preferred", "delay", "deadline", "single"};
+  return kNames[static_cast<size_t>(reason)];
 }
 
 Capacity CapacityAt(std::span<const Rung> ladder,

@@ -62,7 +62,8 @@ class CpuDevice final : public Device {
       const LoadOptions& options) override {
     if (options.precision != "fp32") {
       LogVerbose(1, absl::StrCat("the CPU computes in fp32 model=",
-                                 options.model, " asked=", options.precision));
+                                 LogName(options.model),
+                                 " asked=", options.precision));
     }
     const ModelHost host{[this](int lane) { return LaneFor(lane); },
                          board_,

@@ -260,10 +260,11 @@ void CpuLoadedModel::DropSlowRungs(Draft& draft) const {
   for (size_t i = draft.ladder.size(); i-- > 0;) {
     if (std::binary_search(kept.begin(), kept.end(), i)) continue;
     const Rung& rung = draft.ladder[i];
-    LogVerbose(1, absl::StrCat("rung dropped: not faster than a larger one "
-                               "model=",
-                               options_.model, " rows=", rung.rows, " p50_us=",
-                               absl::ToDoubleMicroseconds(rung.p50)));
+    LogVerbose(1,
+               absl::StrCat("rung dropped: not faster than a larger one "
+                            "model=",
+                            LogName(options_.model), " rows=", rung.rows,
+                            " p50_us=", absl::ToDoubleMicroseconds(rung.p50)));
     draft.ladder.erase(draft.ladder.begin() + static_cast<int64_t>(i));
     draft.runners.erase(draft.runners.begin() + static_cast<int64_t>(i));
   }

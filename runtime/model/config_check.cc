@@ -12,7 +12,6 @@ namespace {
 
 using Config = inference::ModelConfig;
 
-constexpr int kMaxBatchLimit = 1 << 16;
 constexpr int kMaxInstances = 64;
 
 struct Named {
@@ -57,7 +56,7 @@ void CheckRefused(const Config& config, std::vector<std::string>& faults) {
   }
 }
 
-// What changes speed only and has no effect here.
+// What changes no answer and has no effect here.
 void CheckIgnored(const Config& config, std::vector<std::string>& ignored) {
   const auto& optimization = config.optimization();
   AddPresent(
@@ -241,11 +240,19 @@ absl::Status ConfigFindings::status(absl::string_view where) const {
 }
 
 std::string ConfigFindings::warning() const {
-  if (ignored.empty()) return "";
-  return absl::StrCat(
-      "the configuration has fields that are ignored, since they only change "
-      "speed: ",
-      absl::StrJoin(ignored, ", "));
+  std::vector<std::string> parts;
+  if (!ignored.empty()) {
+    parts.push_back(
+        absl::StrCat("fields that are ignored, since they change no answer: ",
+                     absl::StrJoin(ignored, ", ")));
+  }
+  if (!unknown.empty()) {
+    parts.push_back(
+        absl::StrCat("parameters that are not known here and have no effect: ",
+                     absl::StrJoin(unknown, ", ")));
+  }
+  if (parts.empty()) return "";
+  return absl::StrCat("the configuration has ", absl::StrJoin(parts, "; "));
 }
 
 ConfigFindings CheckConfig(const Config& config, absl::string_view model) {

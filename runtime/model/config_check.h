@@ -10,18 +10,24 @@
 
 namespace reprise {
 
+// The largest max_batch_size.
+inline constexpr int kMaxBatchLimit = 1 << 16;
+
 // Sentences, each about one field and naming it.
 struct ConfigFindings {
   // Contradictions, values out of bounds, and fields that change answers and
   // are not served: any of them refuses the model.
   std::vector<std::string> faults;
-  // Fields that change speed only and have no effect here.
+  // Fields that change no answer and have no effect here.
   std::vector<std::string> ignored;
+  // Parameters that are not ours (config_parameters.h), and have none either.
+  std::vector<std::string> unknown;
 
   // INVALID_ARGUMENT with all faults in one message, `where` in front; OK
   // without one.
   absl::Status status(absl::string_view where) const;
-  // One line for the log that names what is ignored; empty without any.
+  // One line for the log that names what is ignored or not known; empty
+  // without any.
   std::string warning() const;
 };
 

@@ -168,6 +168,18 @@ void CheckOutputDims(const inference::ModelOutput& output,
   }
 }
 
+// Both formats are those of an image.
+void CheckFormat(const inference::ModelInput& input, Faults& faults) {
+  if (input.format() == inference::ModelInput::FORMAT_NONE ||
+      input.dims_size() == 3) {
+    return;
+  }
+  faults.push_back(absl::StrCat(
+      "input '", input.name(), "': format ",
+      inference::ModelInput::Format_Name(input.format()),
+      " requires 3 dims, the batch apart, not ", Text(input.dims())));
+}
+
 template <typename Tensors>
 bool Lists(const Tensors& tensors, absl::string_view name) {
   return std::any_of(tensors.begin(), tensors.end(),
@@ -316,6 +328,7 @@ Config CompleteConfig(const ParsedConfig& parsed,
                   *config.mutable_input(), faults);
   CompleteTensors(signature.outputs, "output", options.strict,
                   *config.mutable_output(), faults);
+  for (const auto& input : config.input()) CheckFormat(input, faults);
   for (const auto& output : config.output()) {
     for (const TensorSpec& spec : signature.outputs) {
       if (spec.name == output.name()) CheckOutputDims(output, spec, faults);

@@ -77,7 +77,7 @@ bool ParseFusions(absl::string_view text, std::vector<std::string>& off) {
 
 ConfigParameters ReadParameters(const inference::ModelConfig& config,
                                 std::vector<std::string>& faults,
-                                std::vector<std::string>& ignored) {
+                                std::vector<std::string>& unknown) {
   ConfigParameters parameters;
   const std::set<std::string> precisions = {"fp32", "tf32", "fp16", "bf16"};
   // A map's order is not its own: sorted, so that messages are the same always.
@@ -118,7 +118,7 @@ ConfigParameters ReadParameters(const inference::ModelConfig& config,
         fault("a positive extent or a range such as 1..512");
       }
     } else {
-      ignored.push_back(absl::StrCat("parameters['", key, "']"));
+      unknown.push_back(absl::StrCat("parameters['", key, "']"));
     }
   }
   return parameters;

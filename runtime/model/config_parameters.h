@@ -27,9 +27,9 @@ struct ConfigParameters {
 };
 
 // Adds what is wrong to `faults`, naming the parameter, and the keys that are
-// not ours to `ignored`: they speak to another server's backend.
+// not ours to `unknown`: they may speak to another server's backend.
 ConfigParameters ReadParameters(const inference::ModelConfig& config,
                                 std::vector<std::string>& faults,
-                                std::vector<std::string>& ignored);
+                                std::vector<std::string>& unknown);
 
 }  // namespace reprise

@@ -15,10 +15,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/json_util.h"
+#include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 
 namespace reprise {
 namespace {
@@ -84,6 +88,45 @@ absl::Status JsonFault(const std::string& json, absl::string_view message) {
       is_json ? "not a configuration: " : "not JSON: ", InOneLine(message)));
 }
 
+absl::Status CheckStrings(const google::protobuf::Message& message);
+
+// The element `index` of a field, or (-1) the field itself.
+absl::Status CheckValue(const google::protobuf::Message& message,
+                        const google::protobuf::FieldDescriptor& field,
+                        int index) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& values = *message.GetReflection();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    return CheckStrings(
+        index < 0 ? values.GetMessage(message, &field)
+                  : values.GetRepeatedMessage(message, &field, index));
+  }
+  if (field.type() != FieldDescriptor::TYPE_STRING) return absl::OkStatus();
+  const std::string text =
+      index < 0 ? values.GetString(message, &field)
+                : values.GetRepeatedString(message, &field, index);
+  if (IsUtf8(text)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", ToUtf8(text), "' is not UTF-8"));
+}
+
+// Whether every string is UTF-8, as those that are sent to clients must be. The
+// text format may escape any byte.
+absl::Status CheckStrings(const google::protobuf::Message& message) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const auto* field : fields) {
+    const bool repeated = field->is_repeated();
+    const int end =
+        repeated ? message.GetReflection()->FieldSize(message, field) : 0;
+    for (int i = repeated ? 0 : -1; i < end; ++i) {
+      REPRISE_RETURN_IF_ERROR(
+          Annotate(CheckValue(message, *field, i), field->name()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<ParsedConfig> ParseConfigText(absl::string_view text) {
@@ -96,8 +139,9 @@ absl::StatusOr<ParsedConfig> ParseConfigText(absl::string_view text) {
   parser.WriteLocationsTo(&places);
   parser.SetRecursionLimit(kMaxNesting);
   if (!parser.ParseFromString(std::string(text), &parsed.proto)) {
-    return absl::InvalidArgumentError(faults.Text());
+    return absl::InvalidArgumentError(ToUtf8(faults.Text()));
   }
+  REPRISE_RETURN_IF_ERROR(CheckStrings(parsed.proto));
   const auto* field =
       inference::ModelConfig::descriptor()->FindFieldByName("max_batch_size");
   parsed.has_max_batch_size = places.GetLocation(field, -1).line >= 0;
@@ -113,6 +157,7 @@ absl::StatusOr<ParsedConfig> ParseConfigJson(absl::string_view text) {
   if (!status.ok()) {
     return JsonFault(json, {status.message().data(), status.message().size()});
   }
+  REPRISE_RETURN_IF_ERROR(CheckStrings(parsed.proto));
   // Protobuf has accepted the text, so that its depth is bounded.
   const auto tree = nlohmann::json::parse(json, /*cb=*/nullptr,
                                           /*allow_exceptions=*/false);

@@ -21,6 +21,7 @@
 #include "absl/strings/strip.h"
 #include "runtime/base/file_descriptor.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 
 namespace reprise {
 namespace {
@@ -90,10 +91,12 @@ absl::Status CheckPathComponent(absl::string_view name) {
   const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
     return c == '/' || c == '\\' || absl::ascii_iscntrl(c);
   });
-  if (blank || !plain || name == "." || name == ".." || name.size() > 255) {
+  if (blank || !plain || name == "." || name == ".." || name.size() > 255 ||
+      !IsUtf8(name)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", absl::CHexEscape(name.substr(0, 255)),
-        "' is not a valid name: it must be one plain path component"));
+        "' is not a valid name: it must be one plain path component in "
+        "UTF-8"));
   }
   return absl::OkStatus();
 }

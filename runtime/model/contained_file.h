@@ -12,8 +12,9 @@
 namespace reprise {
 
 // Whether `name` is one plain path component: not empty, blank, "." or "..",
-// and without '/', '\\' or control characters. What names a model must be this
-// before any path is built from it. INVALID_ARGUMENT says what is wrong.
+// UTF-8, and without '/', '\\' or control characters. What names a model must
+// be this before any path is built from it. INVALID_ARGUMENT says what is
+// wrong.
 absl::Status CheckPathComponent(absl::string_view name);
 
 // Whether `path` is relative, and every part of it is a plain component.

@@ -239,12 +239,12 @@ absl::StatusOr<ModelDefinition> ReadDefinition(
   if (source.any_name && !proto.name().empty()) proto.set_name(source.name);
   ConfigFindings findings = CheckConfig(proto, source.name);
   definition.parameters =
-      ReadParameters(proto, findings.faults, findings.ignored);
+      ReadParameters(proto, findings.faults, findings.unknown);
   REPRISE_RETURN_IF_ERROR(findings.status(where));
   definition.warnings = source.warnings;
   WarnOfVersions(source, definition);
-  if (!findings.ignored.empty()) {
-    definition.warnings.push_back(findings.warning());
+  if (std::string warning = findings.warning(); !warning.empty()) {
+    definition.warnings.push_back(std::move(warning));
   }
   return definition;
 }
@@ -273,9 +273,8 @@ absl::StatusOr<ImportedVersion> ImportVersion(const ModelSource& source,
       const inference::ModelConfig completed,
       Reconcile(definition, options, file, graph, imported));
   REPRISE_ASSIGN_OR_RETURN(
-      imported.config,
-      BuildModelConfig(definition.config, completed, imported.signature,
-                       definition.parameters, options.bounds));
+      imported.config, BuildModelConfig(completed, imported.signature,
+                                        definition.parameters, options.bounds));
   WarnOfDevices(options, definition.parameters, imported);
   REPRISE_RETURN_IF_ERROR(ReadLabels(source, imported.config));
   REPRISE_RETURN_IF_ERROR(CheckMessageSize(

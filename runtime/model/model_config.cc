@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/model/config_parameters.h"
-#include "runtime/model/config_parse.h"
 #include "runtime/tensor/ladder.h"
 
 namespace reprise {
@@ -30,8 +29,7 @@ QueuePolicy MakeQueuePolicy(const inference::ModelQueuePolicy& policy) {
   return made;
 }
 
-BatchConfig MakeBatchConfig(const ParsedConfig& given,
-                            const inference::ModelConfig& config,
+BatchConfig MakeBatchConfig(const inference::ModelConfig& config,
                             const ConfigParameters& parameters,
                             const ConfigBounds& bounds) {
   BatchConfig batch;
@@ -41,10 +39,12 @@ BatchConfig MakeBatchConfig(const ParsedConfig& given,
       batching.max_queue_delay_microseconds(),
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
   batch.max_queue_delay = absl::Microseconds(static_cast<int64_t>(delay));
-  // An empty list is completed to the maximum, which is no preference.
-  if (given.proto.dynamic_batching().preferred_batch_size_size() > 0) {
-    batch.preferred_sizes.assign(batching.preferred_batch_size().begin(),
-                                 batching.preferred_batch_size().end());
+  // The maximum alone, to which an empty list is completed, is no preference:
+  // a full batch goes at once anyway.
+  const auto& sizes = batching.preferred_batch_size();
+  if (std::any_of(sizes.begin(), sizes.end(),
+                  [&](int size) { return size != config.max_batch_size(); })) {
+    batch.preferred_sizes.assign(sizes.begin(), sizes.end());
     std::sort(batch.preferred_sizes.begin(), batch.preferred_sizes.end());
   }
   batch.preserve_ordering = batching.preserve_ordering();
@@ -131,13 +131,12 @@ void CheckVariant(const std::map<std::string, int64_t>& variant,
 }  // namespace
 
 absl::StatusOr<ModelConfig> BuildModelConfig(
-    const ParsedConfig& given, const inference::ModelConfig& completed,
-    const Signature& signature, const ConfigParameters& parameters,
-    const ConfigBounds& bounds) {
+    const inference::ModelConfig& completed, const Signature& signature,
+    const ConfigParameters& parameters, const ConfigBounds& bounds) {
   std::vector<std::string> faults;
   ModelConfig config;
   config.proto = completed;
-  config.batch = MakeBatchConfig(given, completed, parameters, bounds);
+  config.batch = MakeBatchConfig(completed, parameters, bounds);
   SetLadder(completed, signature, config, faults);
   SetDevices(completed, config);
   config.precision = parameters.precision;

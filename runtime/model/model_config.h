@@ -49,18 +49,17 @@ struct ConfigBounds {
 };
 
 struct ConfigParameters;  // config_parameters.h
-struct ParsedConfig;      // config_parse.h
 
 // The structs of a configuration that is checked and completed (config_check.h,
-// config_complete.h), for a model with this signature. `given` is what it was
-// before: a ladder that was asked for looks like one that was filled in.
-// INVALID_ARGUMENT with every fault at once: a ladder out of bounds, a variant
-// that does not bind all free dims or binds one outside its range. `labels`
-// stay empty: they are files.
+// config_complete.h), for a model with this signature. The completed one, given
+// as a configuration, comes out the same: preferred_batch_size that lists the
+// maximum alone, as completion does, asks for nothing. INVALID_ARGUMENT with
+// every fault at once: a ladder out of bounds, a variant that does not bind all
+// free dims or binds one outside its range. `labels` stay empty: they are
+// files.
 absl::StatusOr<ModelConfig> BuildModelConfig(
-    const ParsedConfig& given, const inference::ModelConfig& completed,
-    const Signature& signature, const ConfigParameters& parameters,
-    const ConfigBounds& bounds);
+    const inference::ModelConfig& completed, const Signature& signature,
+    const ConfigParameters& parameters, const ConfigBounds& bounds);
 
 // The key of a variant that `values` name, in the order of
 // signature.free_symbols. All of them must be there.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/base/utf8.h"
 
 namespace reprise {
 namespace {
@@ -172,12 +173,12 @@ void ModelRegistry::SetState(absl::string_view name, int64_t version,
     from = entry.state;
     if (state != VersionState::kReady) withdrawn = std::move(entry.handle);
     entry.state = state;
-    entry.reason = std::string(reason);
+    entry.reason = ToUtf8(reason);
   }
   withdrawn.reset();
   if (from != state && !CanMove(from, state)) {
     LogError(absl::StrCat("a model moved from ", StateName(from), " to ",
-                          StateName(state), " model=", name,
+                          StateName(state), " model=", LogName(name),
                           " version=", version));
   }
   Notify();

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 #include "runtime/model/contained_file.h"
 
 namespace reprise {
@@ -214,6 +215,10 @@ absl::StatusOr<RepositoryScan> ScanRepositories(
     }
     for (const FolderEntry& entry : *entries) {
       if (entry.status.ok() && !entry.is_folder) continue;
+      if (!IsUtf8(entry.name)) {
+        scan.misnamed.insert(absl::StrCat(repository, "/", ToUtf8(entry.name)));
+        continue;
+      }
       auto source = OpenEntry(repository, entry);
       if (absl::IsNotFound(source.status())) continue;  // removed meanwhile
       if (!names.insert(entry.name).second) {
@@ -240,6 +245,7 @@ std::vector<std::string> ListModelNames(
     const auto entries = ListFolder(repository);
     if (!entries.ok()) continue;
     for (const FolderEntry& entry : *entries) {
+      if (!IsUtf8(entry.name)) continue;
       if (entry.is_folder || !entry.status.ok()) names.insert(entry.name);
     }
   }
@@ -277,7 +283,12 @@ absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
   } else {
     source = Annotate(root.status(), "model path");
   }
-  if (source.ok()) source->any_name = true;
+  REPRISE_RETURN_IF_ERROR(source.status());
+  for (const auto& [unused, version] : source->versions) {
+    if (version.file.empty()) continue;
+    REPRISE_RETURN_IF_ERROR(CheckPathComponent(version.file));
+  }
+  source->any_name = true;
   return source;
 }
 

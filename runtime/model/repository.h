@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,15 @@ struct RepositoryScan {
   // What is there, but could not be looked at, and why: it may be what it was
   // before. A folder that has gone is in none of the lists.
   std::map<std::string, absl::Status> unreadable;
+  // Folders whose names are not UTF-8, as the log shows them: no request could
+  // name them, and no reply may.
+  std::set<std::string> misnamed;
 };
 absl::StatusOr<RepositoryScan> ScanRepositories(
     const std::vector<std::string>& repositories);
 
-// The names only: what an index shows. Unreadable repositories are skipped.
+// The names only: what an index shows. Unreadable repositories are skipped, and
+// so are names that are not UTF-8.
 std::vector<std::string> ListModelNames(
     const std::vector<std::string>& repositories);
 
@@ -76,7 +81,8 @@ absl::StatusOr<ModelSource> FindModel(
 // this order: <path>/<name>/<version>/model.onnx, <path>/<version>/model.onnx,
 // <path>/model.onnx, the only *.onnx file in <path>, the only folder in <path>
 // that has versions, whatever its name; or <path> itself is a file. A file
-// without a version is version 1. NOT_FOUND says what was looked for.
+// without a version is version 1; its name is a plain path component. NOT_FOUND
+// says what was looked for.
 absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
                                             const std::string& name);
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 #include "runtime/ops/onnx_dtype.h"
 
 namespace reprise::onnx_import {
@@ -126,6 +127,10 @@ absl::Status ConvertType(const onnx::ValueInfoProto& info, int max_rank,
     if (dim.has_dim_value() && dim.dim_value() < 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("has the negative dim ", dim.dim_value()));
+    }
+    if (!IsUtf8(dim.dim_param())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "has the dim '", ToUtf8(dim.dim_param()), "', which is not UTF-8"));
     }
     value.dims.push_back(dim.has_dim_value() ? dim.dim_value() : kFreeDim);
     value.symbols.push_back(dim.dim_param());

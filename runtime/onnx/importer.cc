@@ -16,6 +16,7 @@
 #include "onnx/onnx_pb.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 #include "runtime/graph/topology.h"
 #include "runtime/onnx/convert.h"
 #include "runtime/onnx/limits.h"
@@ -68,6 +69,12 @@ absl::StatusOr<Opsets> ReadVersions(const onnx::ModelProto& model) {
                                                  " are supported"));
   }
   return opsets;
+}
+
+// What becomes part of the signature is sent to clients.
+absl::Status CheckText(absl::string_view name) {
+  if (IsUtf8(name)) return absl::OkStatus();
+  return absl::InvalidArgumentError("has a name that is not UTF-8");
 }
 
 class Importer {
@@ -144,13 +151,14 @@ class Importer {
         if (overridable_) graph_.defaulted_inputs.push_back(info.name());
         continue;
       }
-      REPRISE_RETURN_IF_ERROR(
-          Annotate(AddInput(info), absl::StrCat("input '", info.name(), "'")));
+      REPRISE_RETURN_IF_ERROR(Annotate(
+          AddInput(info), absl::StrCat("input '", ToUtf8(info.name()), "'")));
     }
     return absl::OkStatus();
   }
 
   absl::Status AddInput(const onnx::ValueInfoProto& info) {
+    REPRISE_RETURN_IF_ERROR(CheckText(info.name()));
     REPRISE_ASSIGN_OR_RETURN(const ValueId id, AddValue(info.name()));
     REPRISE_RETURN_IF_ERROR(AddTensor(id, graph_.inputs));
     is_input_.insert(id);
@@ -192,7 +200,7 @@ class Importer {
   graph::Node Header(int index) const {
     const onnx::NodeProto& proto = proto_.node(index);
     graph::Node node;
-    node.name = proto.name();
+    node.name = ToUtf8(proto.name());  // for messages only
     node.op = proto.op_type();
     node.domain = Domain(proto.domain());
     node.index = index;
@@ -261,12 +269,13 @@ class Importer {
     }
     for (const onnx::ValueInfoProto& info : proto_.output()) {
       REPRISE_RETURN_IF_ERROR(Annotate(
-          AddOutput(info), absl::StrCat("output '", info.name(), "'")));
+          AddOutput(info), absl::StrCat("output '", ToUtf8(info.name()), "'")));
     }
     return absl::OkStatus();
   }
 
   absl::Status AddOutput(const onnx::ValueInfoProto& info) {
+    REPRISE_RETURN_IF_ERROR(CheckText(info.name()));
     const auto it = ids_.find(info.name());
     if (it == ids_.end()) {
       return absl::InvalidArgumentError("is made by nothing in the model");

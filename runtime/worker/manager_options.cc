@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "runtime/model/config_check.h"
 #include "runtime/model/contained_file.h"
 
 namespace reprise {
@@ -31,12 +32,18 @@ void CheckPlaces(const ModelManagerOptions& options,
 
 void CheckNames(const ModelManagerOptions& options,
                 std::vector<std::string>& faults) {
-  std::vector<std::string> names = options.load_models;
-  if (!options.model_name.empty()) names.push_back(options.model_name);
-  if (!options.config_name.empty()) names.push_back(options.config_name);
-  for (const std::string& name : names) {
+  const auto check = [&faults](absl::string_view flag,
+                               const std::string& name) {
     const absl::Status valid = CheckPathComponent(name);
-    if (!valid.ok()) faults.emplace_back(valid.message());
+    if (valid.ok()) return;
+    faults.push_back(absl::StrCat(flag, ": ", valid.message()));
+  };
+  for (const std::string& name : options.load_models) {
+    check("--load-model", name);
+  }
+  if (!options.model_name.empty()) check("--model-name", options.model_name);
+  if (!options.config_name.empty()) {
+    check("--model-config-name", options.config_name);
   }
   if (options.load_models.size() > 1 &&
       std::count(options.load_models.begin(), options.load_models.end(), "*")) {
@@ -59,7 +66,12 @@ std::vector<std::string> ManagerValueFaults(
     if (value >= 1) return;
     faults.push_back(absl::StrCat(flag, " must be at least 1, got ", value));
   };
-  positive("--default-max-batch-size", options.default_max_batch_size);
+  const int default_max_batch = options.default_max_batch_size;
+  if (default_max_batch < 1 || default_max_batch > kMaxBatchLimit) {
+    faults.push_back(absl::StrCat("--default-max-batch-size must lie in [1, ",
+                                  kMaxBatchLimit, "], got ",
+                                  default_max_batch));
+  }
   positive("--max-queue-requests", options.max_queue_requests);
   positive("--max-queue-bytes", options.max_queue_bytes);
   positive("--grpc-max-message-bytes", options.max_message_bytes);

@@ -147,6 +147,7 @@ std::vector<Manager::Job> Manager::JobsAtStart(
                             LogValue(scan.status().message())));
       failures.emplace_back(scan.status().message());
     } else {
+      table_.Misnamed(std::move(scan->misnamed));
       for (auto& [name, source] : scan->models) {
         names.erase(name);
         jobs.push_back({name, std::move(source), std::nullopt});
@@ -172,7 +173,7 @@ std::vector<std::string> Manager::RunJobs(const std::vector<Job>& jobs) {
   std::atomic<size_t> next{0};
   const auto run = [&] {
     for (size_t i = next++; i < jobs.size(); i = next++) {
-      LogInfo(absl::StrCat("model loading model=", jobs[i].name,
+      LogInfo(absl::StrCat("model loading model=", LogName(jobs[i].name),
                            " number=", i + 1, " of=", jobs.size()));
       const absl::Status status = LoadJob(jobs[i]);
       if (status.ok()) continue;
@@ -276,7 +277,7 @@ absl::Status Manager::LoadInTurn(const Job& job) {
       ReadDefinition(source, job.config_json, loader_options_);
   if (!definition.ok()) return failed(definition.status());
   for (const std::string& warning : definition->warnings) {
-    LogWarning(absl::StrCat(warning, " model=", job.name));
+    LogWarning(absl::StrCat(warning, " model=", LogName(job.name)));
   }
   const auto versions =
       SelectVersions(source, definition->config.proto.version_policy());
@@ -319,14 +320,13 @@ absl::StatusOr<LoadedVersion> Manager::ServeOne(
       ImportVersion(source, version, definition, loader_options_,
                     workers_.front()->device().memory()));
   for (const std::string& note : imported.notes) {
-    LogInfo(absl::StrCat(note, " model=", imported.text()));
+    LogInfo(absl::StrCat(note, " model=", LogName(imported.text())));
   }
   for (const std::string& warning : imported.warnings) {
-    LogWarning(absl::StrCat(warning, " model=", imported.text()));
+    LogWarning(absl::StrCat(warning, " model=", LogName(imported.text())));
   }
-  const uint64_t uid = next_uid_++;
-  return ServeVersion(std::move(imported), uid, workers_, table_.reaper(),
-                      clock_);
+  return ServeVersion(std::move(imported), next_uid_++, workers_,
+                      table_.reaper(), clock_);
 }
 
 absl::Status Manager::Unload(absl::string_view name) {
@@ -339,10 +339,8 @@ absl::Status Manager::Unload(absl::string_view name) {
 }
 
 bool Manager::Ready() const {
-  const bool stuck =
-      std::any_of(workers_.begin(), workers_.end(),
-                  [](DeviceWorker* worker) { return worker->load().stuck; });
-  if (stuck) return false;
+  const auto stuck = [](DeviceWorker* worker) { return worker->load().stuck; };
+  if (std::any_of(workers_.begin(), workers_.end(), stuck)) return false;
   if (!options_.strict_readiness) return true;
   {
     absl::MutexLock lock(&mu_);
@@ -359,9 +357,8 @@ std::vector<IndexEntry> Manager::Index() const {
   std::vector<std::string> names = ListModelNames(options_.repositories);
   if (!options_.model_name.empty()) names.push_back(options_.model_name);
   for (const std::string& name : names) {
-    if (!known.contains(name)) {
-      index.push_back({name, "", VersionState::kUnknown, ""});
-    }
+    if (known.contains(name)) continue;
+    index.push_back({name, "", VersionState::kUnknown, ""});
   }
   std::stable_sort(
       index.begin(), index.end(),
@@ -426,6 +423,7 @@ void Manager::PollOnce() {
     absl::MutexLock lock(&mu_);
     started_ = true;
   }
+  table_.Misnamed(std::move(scan->misnamed));
   std::map<std::string, absl::Status> unreadable = std::move(scan->unreadable);
   std::vector<Job> changed;
   for (auto& [name, source] : scan->models) {
@@ -438,7 +436,7 @@ void Manager::PollOnce() {
     }
   }
   for (const Job& job : changed) {
-    LogInfo(absl::StrCat("model changed model=", job.name));
+    LogInfo(absl::StrCat("model changed model=", LogName(job.name)));
     LoadJob(job).IgnoreError();  // logged
   }
   NoteUnreadable(std::move(unreadable));
@@ -450,7 +448,8 @@ void Manager::PollOnce() {
     // A second look: a listing may miss what is replaced while it is made.
     if (there || !absl::IsNotFound(Find(name).status())) continue;
     if (!table_.BeginChange(name).ok()) continue;
-    LogInfo(absl::StrCat("model removed from the repository model=", name));
+    LogInfo(absl::StrCat("model removed from the repository model=",
+                         LogName(name)));
     table_.Withdraw(name);
     table_.EndChange(name);
   }
@@ -466,8 +465,9 @@ void Manager::NoteUnreadable(std::map<std::string, absl::Status> unreadable) {
     if (table_.fingerprint(name).empty()) {
       LoadJob({name, status, std::nullopt}).IgnoreError();  // logged
     } else {
-      LogWarning(absl::StrCat("model cannot be read, and stays as it is model=",
-                              name, " reason=", LogValue(status.message())));
+      LogWarning(absl::StrCat(
+          "model cannot be read, and stays as it is model=", LogName(name),
+          " reason=", LogValue(status.message())));
     }
   }
   unreadable_ = std::move(unreadable);

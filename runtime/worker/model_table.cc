@@ -13,8 +13,8 @@ namespace {
 constexpr absl::string_view kUnloaded = "unloaded";
 
 std::string Where(absl::string_view name, int64_t version) {
-  if (version == 0) return absl::StrCat("model=", name);
-  return absl::StrCat("model=", name, " version=", version);
+  if (version == 0) return absl::StrCat("model=", LogName(name));
+  return absl::StrCat("model=", LogName(name), " version=", version);
 }
 
 std::string Description(const ModelVersion& model, absl::string_view prepared) {
@@ -26,7 +26,7 @@ std::string Description(const ModelVersion& model, absl::string_view prepared) {
       signature.free_symbols.empty()
           ? ""
           : absl::StrCat(" free_dims=",
-                         absl::StrJoin(signature.free_symbols, ",")));
+                         LogName(absl::StrJoin(signature.free_symbols, ","))));
 }
 
 }  // namespace
@@ -153,6 +153,15 @@ void ModelTable::Failed(const std::string& name, const absl::Status& why) {
   registry_.SetState(name, 0, VersionState::kUnavailable, why.message());
   metrics_.Remove(name);
   metrics_.SetReady(name, 0, false);
+}
+
+void ModelTable::Misnamed(std::set<std::string> folders) {
+  for (const std::string& folder : folders) {
+    if (misnamed_.contains(folder)) continue;
+    LogError(absl::StrCat("model ignored: its folder's name is not UTF-8 path=",
+                          LogValue(folder)));
+  }
+  misnamed_ = std::move(folders);
 }
 
 void ModelTable::Withdraw(const std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,10 @@ class ModelTable {
   void Failed(const std::string& name, const absl::Status& why)
       ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Folders that are no models because of their names: each is logged once.
+  // Not for two threads at a time.
+  void Misnamed(std::set<std::string> folders);
+
   // Withdraws every version. What never loaded is forgotten.
   void Withdraw(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   // And returns when all have drained and left their workers.
@@ -119,6 +124,7 @@ class ModelTable {
 
   ModelRegistry& registry_;
   ModelManagerMetrics metrics_;
+  std::set<std::string> misnamed_;  // of the last call of Misnamed
 
   mutable absl::Mutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;

@@ -66,7 +66,7 @@ void VariantBuilder::Build(const Job& job) {
   const double seconds = absl::ToDoubleSeconds(clock_.Now() - begin);
   served.metrics.variant_seconds->Increment(seconds);
   const std::string what = absl::StrCat(
-      "model=", served.model->name(),
+      "model=", LogName(served.model->name()),
       " dims=", VariantText(served.model->signature(), job.variant->key),
       " seconds=", seconds);
   if (!status.ok()) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
 
 namespace reprise {
@@ -184,7 +185,7 @@ bool VariantTable::MakeRoom(const Variant& wanted, DestroyList& evicted) {
 
 void VariantTable::Evict(Variant& variant, DestroyList& evicted) {
   const ModelVersion& model = *variant.served.model;
-  evicted_.push_back(absl::StrCat("model=", model.name(), " dims=",
+  evicted_.push_back(absl::StrCat("model=", LogName(model.name()), " dims=",
                                   VariantText(model.signature(), variant.key)));
   ReleaseExecutables(variant, evicted);
 }

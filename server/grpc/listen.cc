@@ -150,9 +150,11 @@ absl::Status WhyNotListening(const ListenTarget& target) {
     }
     reason = BindError(host, target.port);
   }
-  return absl::UnavailableError(
-      absl::StrCat("cannot listen on ", where, " for ", target.purpose,
-                   reason.empty() ? "" : ": ", reason));
+  if (reason.empty()) {
+    reason = "the library refuses it, though a socket could be bound there";
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "cannot listen on ", where, " for ", target.purpose, ": ", reason));
 }
 
 }  // namespace reprise

@@ -2,7 +2,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "server/grpc/utf8.h"
+#include "runtime/base/utf8.h"
 
 namespace reprise {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/log.h"
+#include "runtime/base/utf8.h"
 #include "server/grpc/status.h"
-#include "server/grpc/utf8.h"
 
 namespace reprise {
 namespace {
@@ -48,10 +48,10 @@ void AppendStages(const SlowLog::Request& request, std::string* line) {
 }  // namespace
 
 std::string SlowLog::Line(const Request& request) {
-  std::string line = absl::StrCat("slow request model=", request.model.name(),
-                                  " version=", request.model.version_text(),
-                                  " code=", CodeName(request.code),
-                                  " rows=", request.task.rows);
+  std::string line = absl::StrCat(
+      "slow request model=", LogName(request.model.name()),
+      " version=", request.model.version_text(),
+      " code=", CodeName(request.code), " rows=", request.task.rows);
   if (!request.id.empty())
     absl::StrAppend(&line, " id=", LogValue(Cut(request.id)));
   AppendTime("total", request.finished - request.task.arrival, &line);

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "server/grpc/utf8.h"
+#include "runtime/base/utf8.h"
 
 namespace reprise {
 namespace {
@@ -29,7 +29,7 @@ std::string Fitting(absl::string_view text) {
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   return {static_cast<grpc::StatusCode>(status.code()),
-          Fitting(status.message())};
+          Fitting(ToUtf8(status.message()))};
 }
 
 absl::Status FromGrpc(const grpc::Status& status) {

@@ -164,12 +164,13 @@ line.
 absl::StatusOr<CommandLine> ParseCheckLine(std::span<const char* const> args) {
   std::vector<std::string> flags;
   std::vector<std::string> faults;
-  bool complete = true;  // what is before needs no value
-  for (const absl::string_view arg : args) {
-    const bool is_flag = absl::StartsWith(arg, "-");
-    if (is_flag || !complete) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const absl::string_view arg = args[i];
+    if (absl::StartsWith(arg, "-")) {
       flags.emplace_back(arg);
-      complete = !is_flag || absl::StrContains(arg, '=');
+      if (i + 1 < args.size() && TakesNext(arg, args[i + 1])) {
+        flags.emplace_back(args[++i]);
+      }
       continue;
     }
     flags.push_back(absl::StrCat("--model-repository=", arg));

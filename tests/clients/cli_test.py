@@ -248,6 +248,21 @@ class ExitCodeTest(CliTest):
             with self.subTest(command):
                 self.run_cli(*command, status=WRONG_USE)
 
+    def test_output_that_cannot_be_written(self):
+        for command in (["models"], ["infer", "simple", "zeros", "--json"], ["--help"]):
+            with self.subTest(command[0]), open("/dev/full", "wb") as full:
+                flags = [] if command == ["--help"] else ["--server", self.daemon.address]
+                done = subprocess.run([support.REPRISE, *command, *flags], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, timeout=120)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (WRONG_USE, "reprise: cannot write to stdout: No space left on device\n"))
+
+    def test_names_that_are_not_utf8(self):
+        for name, *command in (("MODEL", "config", "a\udcff"), ("--id", "infer", "simple", "zeros", "--id", "\udcff"),
+                               ("--want", "infer", "simple", "zeros", "--want", "\udcff")):
+            with self.subTest(name):
+                self.assertIn(f"{name}: ", self.run_cli(*command, status=WRONG_USE))
+
     def test_headers_that_cannot_be_sent(self):
         for header in ("A b:c", "x:\x01", "\u00e9:x"):
             for command in ("models", "health"):

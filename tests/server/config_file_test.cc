@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::testing {
@@ -50,6 +51,15 @@ TEST(ConfigFileTest, AMissingFileIsNotFound) {
   std::ofstream(path) << "grpc-port: 1\n";
   EXPECT_THAT(ReadConfigFile(path),
               IsOkAndHolds(ElementsAre(Pair("grpc-port", "1"))));
+}
+
+TEST(ConfigFileTest, EveryBadLineNamesItsFile) {
+  const std::string path = ::testing::TempDir() + "config_file_test.conf";
+  std::ofstream(path) << "nonsense\ngrpc-port: 1\nmore\n";
+  EXPECT_THAT(ReadConfigFile(path),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat(path, ": line 1: expected 'flag: value'\n",
+                                    path, ": line 3: expected 'flag: value'")));
 }
 
 TEST(ConfigFileTest, OneFileCannotNameAnother) {

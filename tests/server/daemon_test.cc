@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/grpc_service.pb.h"
 
 namespace reprise::testing {
 namespace {
@@ -28,6 +29,17 @@ TEST(DaemonTest, HelpAndVersionAreAnsweredAtOnce) {
   EXPECT_EQ(RunDaemon(version), 0);
   EXPECT_THAT(::testing::internal::GetCapturedStdout(),
               HasSubstr(absl::StrCat("reprised ", ProgramVersion())));
+}
+
+TEST(DaemonTest, ABadStringInARequestWritesNoLine) {
+  ::testing::internal::CaptureStdout();
+  const std::vector<const char*> version = {"--version"};
+  EXPECT_EQ(RunDaemon(version), 0);
+  ::testing::internal::GetCapturedStdout();
+  ::testing::internal::CaptureStderr();
+  inference::ModelMetadataRequest request;
+  EXPECT_FALSE(request.ParseFromString("\x0a\x01\xff"));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(DaemonTest, BadFlagsAreLinesAndExitCodeTwo) {

@@ -103,7 +103,7 @@ TEST(FlagsTest, EveryFaultIsALine) {
                           "only",
                           "--metrics-port=x: expected a whole number",
                           "--device=tpu: expected auto|cpu|cuda",
-                          "--grpc-infer-thread-count must be at least 1, got "
+                          "--grpc-infer-thread-count must be in 1..1024, got "
                           "0"));
 }
 
@@ -142,6 +142,40 @@ TEST(FlagsTest, TheCommandLineOverridesTheFile) {
               StatusIs(kInvalid, HasSubstr("unknown flag --nonsense-flag")));
   EXPECT_THAT(Parse({"--config=/no/such"}),
               StatusIs(kInvalid, HasSubstr("cannot read '/no/such'")));
+}
+
+TEST(FlagsTest, FaultsOfTheFileNameIt) {
+  const std::string path = ::testing::TempDir() + "flags_test_bad.conf";
+  std::ofstream(path) << "grpc_port: x1\nmetrics-port: 70000\nfoo: 3\n"
+                         "allow-http: true\n";
+  EXPECT_THAT(
+      Parse({absl::StrCat("--config=", path), "--grpc-infer-thread-count=0"}),
+      StatusIs(
+          kInvalid,
+          AllOf(HasSubstr(absl::StrCat(path, ": --grpc-port=x1: expected")),
+                HasSubstr(absl::StrCat(path, ": --metrics-port must be")),
+                HasSubstr(absl::StrCat(path, ": unknown flag --foo")),
+                HasSubstr(absl::StrCat(path, ": --allow-http=true: ")),
+                HasSubstr("\n--grpc-infer-thread-count must"))));
+  EXPECT_THAT(Parse({absl::StrCat("--config=", path), "--metrics-port=70001"}),
+              StatusIs(kInvalid, HasSubstr("\n--metrics-port must")));
+}
+
+TEST(FlagsTest, AnEmptyConfigIsAFault) {
+  EXPECT_THAT(Parse({"--config="}),
+              StatusIs(kInvalid, "--config needs a file"));
+}
+
+TEST(FlagsTest, AFlagTakesTheNextWordUnlessItIsASwitch) {
+  EXPECT_TRUE(TakesNext("--grpc-port", "1"));
+  EXPECT_TRUE(TakesNext("--config", "file"));
+  EXPECT_TRUE(TakesNext("--http_port", "1"));
+  EXPECT_FALSE(TakesNext("--grpc-port=1", "2"));
+  EXPECT_FALSE(TakesNext("--exit_on_error", "repository"));
+  EXPECT_TRUE(TakesNext("--exit-on-error", "false"));
+  EXPECT_FALSE(TakesNext("--strict-model-config", "repository"));
+  EXPECT_FALSE(TakesNext("--nope", "repository"));
+  EXPECT_FALSE(TakesNext("word", "repository"));
 }
 
 TEST(FlagsTest, HelpAndVersionNeedNothingElse) {

@@ -1,10 +1,16 @@
 #include "server/health_probe.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "runtime/base/file_descriptor.h"
 #include "tests/server/grpc/front_fixture.h"
 #include "tests/server/grpc/test_certificates.h"
 #include "tests/testing/fake_clock.h"
@@ -84,6 +90,67 @@ TEST_F(HealthProbeTest, AServerThatSpeaksTlsIsRecognised) {
                                         certificates.Path("ca.pem"))}),
             0);
   EXPECT_THAT(out_.str(), HasSubstr("status: SERVING"));
+}
+
+TEST_F(HealthProbeTest, AServerThatAsksForACertificateIsRecognised) {
+  const TestCertificates certificates("health_probe_mutual_test");
+  if (!certificates.available()) GTEST_SKIP() << "no openssl";
+  certificates.MakeAuthority();
+  certificates.Issue("server");
+  certificates.Issue("client");
+  GrpcOptions options;
+  options.tls = certificates.Options();
+  options.tls.mutual = true;
+  Start(options);
+  EXPECT_EQ(Probe({front_->target(), "--connect-timeout=1"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("the server speaks TLS: say --tls"));
+  EXPECT_EQ(
+      Probe(
+          {absl::StrCat("localhost:", front_->port()),
+           absl::StrCat("--tls-ca-cert=", certificates.Path("ca.pem")),
+           absl::StrCat("--tls-client-cert=", certificates.Path("client.pem")),
+           absl::StrCat("--tls-client-key=", certificates.Path("client.key")),
+           "--connect-timeout=5"}),
+      0);
+}
+
+TEST_F(HealthProbeTest, WhoSaysNothingIsNotTakenForTls) {
+  const FileDescriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+  ASSERT_EQ(listen(listener.get(), 8), 0);  // on any port
+  sockaddr_in address{};
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(
+      getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size),
+      0);
+  EXPECT_EQ(Probe({absl::StrCat("127.0.0.1:", ntohs(address.sin_port)),
+                   "--connect-timeout=0.2"}),
+            2);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot connect"));
+  EXPECT_THAT(err_.str(), Not(HasSubstr("TLS")));
+}
+
+TEST_F(HealthProbeTest, AFileThatCannotBeReadIsABadArgument) {
+  EXPECT_EQ(Probe({"127.0.0.1:1", "--tls-ca-cert=/no/such.pem"}), 1);
+  EXPECT_EQ(err_.str(),
+            "error: --tls-ca-cert=/no/such.pem: No such file or directory\n");
+  EXPECT_EQ(Probe({"--tls-ca-cert="}), 1);
+  EXPECT_EQ(Probe({"--tls-ca-cert=/"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("--tls-ca-cert=/: Is a directory"));
+  const std::string path = ::testing::TempDir() + "health_probe_test.pem";
+  std::ofstream(path) << "";
+  EXPECT_EQ(Probe({"--tls-ca-cert=" + path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("it is empty"));
+  std::ofstream(path) << "no certificate";
+  EXPECT_EQ(Probe({"--tls-ca-cert=" + path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("it is not PEM"));
+}
+
+TEST_F(HealthProbeTest, AClientsCertificateAndItsKeyGoTogether) {
+  for (const char* flag : {"--tls-client-cert=a", "--tls-client-key=a"}) {
+    EXPECT_EQ(Probe({flag}), 1);
+    EXPECT_EQ(err_.str(),
+              "error: --tls-client-cert and --tls-client-key go together\n");
+  }
 }
 
 }  // namespace

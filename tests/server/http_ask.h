@@ -13,8 +13,8 @@
 
 namespace reprise::testing {
 
-// The whole answer to one request line.
-inline std::string Ask(int port, const std::string& line) {
+// A connection, of which nothing has been asked; the caller's to close.
+inline int Connect(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -24,6 +24,12 @@ inline std::string Ask(int port, const std::string& line) {
   static_assert(sizeof(generic) == sizeof(address));
   std::memcpy(&generic, &address, sizeof(address));
   EXPECT_EQ(connect(fd, &generic, sizeof(generic)), 0);
+  return fd;
+}
+
+// The whole answer to one request line.
+inline std::string Ask(int port, const std::string& line) {
+  const int fd = Connect(port);
   const std::string request = line + " HTTP/1.1\r\nHost: x\r\n\r\n";
   EXPECT_EQ(write(fd, request.data(), request.size()),
             static_cast<ssize_t>(request.size()));

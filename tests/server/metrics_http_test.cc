@@ -12,6 +12,7 @@
 #include "prometheus/counter.h"
 #include "prometheus/registry.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/file_descriptor.h"
 #include "runtime/worker/model_manager_metrics.h"
 #include "runtime/worker/worker_metrics.h"
 #include "server/grpc/infer_metrics.h"
@@ -145,6 +146,12 @@ TEST_F(MetricsHttpTest, AnIdleServerEndsAtOnce) {
     EXPECT_THAT(MetricsHttp::Create(options, {}), IsOk()) << address;
   }
   EXPECT_LT(RealClock::Get().Now() - begin, absl::Seconds(5));
+}
+
+TEST_F(MetricsHttpTest, ConnectionsThatNeverAskHoldNoProbeUp) {
+  std::vector<FileDescriptor> idle;
+  for (int i = 0; i < 8; ++i) idle.emplace_back(Connect(http_->port()));
+  EXPECT_THAT(Ask(http_->port(), "GET /livez"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(MetricsHttpTest, APortInUseIsOneClearLine) {

@@ -9,6 +9,7 @@
 namespace reprise::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -37,7 +38,7 @@ TEST(OptionsTest, EveryFaultIsListedAtOnce) {
   EXPECT_THAT(faults, Contains(HasSubstr("'/no/such/dir' is not a directory")));
   EXPECT_THAT(faults, Contains(HasSubstr("--model-control-mode=explicit")));
   EXPECT_THAT(faults, Contains(HasSubstr("0..65535, got 70000")));
-  EXPECT_THAT(faults, Contains("--grpc-infer-thread-count must be at least 1, "
+  EXPECT_THAT(faults, Contains("--grpc-infer-thread-count must be in 1..1024, "
                                "got 0"));
 }
 
@@ -115,13 +116,61 @@ TEST(OptionsTest, ValuesAreJudgedWithoutTheOthers) {
   options.grpc.threads = 0;
   EXPECT_THAT(
       ValidateValues(options),
-      ElementsAre("--grpc-infer-thread-count must be at least 1, got 0"));
+      ElementsAre("--grpc-infer-thread-count must be in 1..1024, got 0"));
 }
 
 TEST(OptionsTest, ASocketsPathHasALimit) {
   ServerOptions options = Good();
   options.grpc.address = absl::StrCat("unix:/", std::string(120, 'x'));
   EXPECT_THAT(Validate(options), Contains(HasSubstr("at most 107 bytes")));
+}
+
+TEST(OptionsTest, ASocketNeedsAPath) {
+  ServerOptions options = Good();
+  for (const char* address : {"unix:", "unix://"}) {
+    options.grpc.address = address;
+    EXPECT_THAT(Validate(options),
+                ElementsAre(absl::StrCat("--grpc-address=", address,
+                                         " has no path; say unix:/path")));
+  }
+}
+
+TEST(OptionsTest, PagesAreServedOnIpv4Only) {
+  ServerOptions options = Good();
+  for (const char* address :
+       {"::", "::1", "[::1]", "unix:/x", "127.0.0.1:80"}) {
+    options.metrics.address = address;
+    EXPECT_THAT(Validate(options),
+                ElementsAre(AllOf(HasSubstr("--metrics-address must be a host"),
+                                  HasSubstr(absl::StrCat("'", address, "'")))));
+  }
+  options.metrics.enabled = false;
+  EXPECT_THAT(Validate(options), IsEmpty());
+}
+
+TEST(OptionsTest, NumbersHaveRanges) {
+  ServerOptions options = Good();
+  options.grpc.posted_calls = 65536;
+  options.cpu_threads = 1024;
+  options.grpc.keepalive.time = absl::Milliseconds(1);
+  options.grpc.keepalive.max_ping_strikes = 0;
+  EXPECT_THAT(Validate(options), IsEmpty());
+  options.grpc.posted_calls = 2'000'000;
+  options.cpu_threads = 3000;
+  options.log.verbose_level = -1;
+  options.grpc.keepalive.time = absl::ZeroDuration();
+  options.grpc.keepalive.max_ping_strikes = -1;
+  options.grpc.keepalive.max_pings_without_data = -7;
+  EXPECT_THAT(
+      Validate(options),
+      ElementsAre(
+          "--grpc-infer-posted-calls must be in 1..65536, got 2000000",
+          "--grpc-http2-max-pings-without-data must be in 0..2147483647, got "
+          "-7",
+          "--grpc-http2-max-ping-strikes must be in 0..2147483647, got -1",
+          "--grpc-keepalive-time must be at least 1, got 0",
+          "--cpu-threads must be in 0..1024, got 3000",
+          "--log-verbose must be in 0..2147483647, got -1"));
 }
 
 }  // namespace

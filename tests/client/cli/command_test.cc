@@ -21,5 +21,17 @@ TEST(CommandTest, SaysWhichArgumentIsTooMuch) {
   EXPECT_EQ(run.err, "reprise unload: unexpected argument \"b\"\n");
 }
 
+TEST(CommandTest, AModelsNameIsUtf8) {
+  for (const char* command :
+       {"config", "stats", "infer", "load", "unload", "bench"}) {
+    const CliRun run = RunReprise({command, "a\xFF"});
+    EXPECT_EQ(run.code, ExitCode::kUsage);
+    EXPECT_EQ(run.err, std::string("reprise ") + command +
+                           ": MODEL: \"a\\xff\" is not UTF-8\n");
+  }
+  EXPECT_EQ(RunReprise({"health", "a\xFF"}).err,
+            "reprise health: SERVICE: \"a\\xff\" is not UTF-8\n");
+}
+
 }  // namespace
 }  // namespace reprise::client

@@ -95,6 +95,13 @@ TEST_F(ConnectionTest, AHeaderThatCannotBeSentIsRefused) {
   EXPECT_THAT(connection_.Connect(), IsOk());
 }
 
+TEST_F(ConnectionTest, ACertificateNeedsItsKey) {
+  const char* const kWhy = "--tls-cert and --tls-key must be given together";
+  EXPECT_THAT(Parse({"--tls-cert", "c.pem"}), StatusIs(kInvalid, kWhy));
+  connection_ = Connection();
+  EXPECT_THAT(Parse({"--tls-key", "c.key"}), StatusIs(kInvalid, kWhy));
+}
+
 TEST_F(ConnectionTest, AFileThatHoldsNoCertificateIsTold) {
   const std::string path = testing::TempPath("ca.pem");
   ASSERT_THAT(WriteFile(path, "no certificate"), IsOk());

@@ -81,6 +81,42 @@ TEST(ElementsTest, JsonIsExactForIntegers) {
   EXPECT_EQ(Preview(tensor, 8), "9007199254740993");
 }
 
+// The bytes of values of the C++ type of a datatype.
+template <typename T>
+std::string Bytes(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()),
+          values.size() * sizeof(T)};
+}
+
+TEST(ElementsTest, TextIsExactForIntegers) {
+  const auto text = [](const char* datatype, const std::string& bytes) {
+    return ElementText(datatype, bytes.data());
+  };
+  EXPECT_EQ(text("INT8", Bytes<int8_t>({-65})), "-65");
+  EXPECT_EQ(text("UINT8", Bytes<uint8_t>({65})), "65");
+  EXPECT_EQ(text("INT16", Bytes<int16_t>({-32768})), "-32768");
+  EXPECT_EQ(text("UINT16", Bytes<uint16_t>({65535})), "65535");
+  EXPECT_EQ(text("INT32", Bytes<int32_t>({-1234567})), "-1234567");
+  EXPECT_EQ(text("UINT32", Bytes<uint32_t>({4294967295})), "4294967295");
+  EXPECT_EQ(text("INT64", Bytes<int64_t>({4296201863})), "4296201863");
+  EXPECT_EQ(text("UINT64", Bytes<uint64_t>({UINT64_MAX})),
+            "18446744073709551615");
+  EXPECT_EQ(text("BOOL", std::string(1, '\1')), "1");
+  EXPECT_EQ(text("FP32", Bytes<float>({0.1F})), "0.1");
+  EXPECT_EQ(Preview({"x", "INT32", {1}, Bytes<int32_t>({1234567})}, 8),
+            "1234567");
+}
+
+TEST(ElementsTest, LargestOfIntegersIsExact) {
+  const std::string large =
+      Bytes<int64_t>({9007199254740992, 9007199254740993, -1});
+  EXPECT_THAT(LargestElements("INT64", large.data(), 3, 2),
+              ::testing::ElementsAre(1, 0));
+  const std::string bytes = Bytes<float>({NAN, 1, 7, 7});
+  EXPECT_THAT(LargestElements("FP32", bytes.data(), 4, 9),
+              ::testing::ElementsAre(2, 3, 1, 0));
+}
+
 TEST(ElementsTest, JsonOfTruthValuesStringsAndNan) {
   EXPECT_EQ(ElementsJson({"x", "BOOL", {2}, std::string("\1\0", 2)}).dump(),
             "[true,false]");

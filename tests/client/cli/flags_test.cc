@@ -55,6 +55,22 @@ TEST_F(FlagsTest, DefaultsStay) {
   EXPECT_EQ(count_, 3);
 }
 
+TEST_F(FlagsTest, WhatIsSentIsUtf8) {
+  std::string id;
+  std::vector<std::string> names;
+  flags_.SentText("id", "TEXT", &id, "who asks");
+  flags_.SentList("want", "NAME", &names, "what for");
+  ASSERT_THAT(flags_.Parse({"--id", "\xC3\xA9", "--want=a", "--want=b"}),
+              IsOk());
+  EXPECT_EQ(id, "\xC3\xA9");
+  EXPECT_THAT(names, ElementsAre("a", "b"));
+  EXPECT_THAT(flags_.Parse({"--id", "a\xFF"}),
+              StatusIs(kInvalid, "--id: \"a\\xff\" is not UTF-8"));
+  EXPECT_THAT(flags_.Parse({"--want", "a\xFF"}),
+              StatusIs(kInvalid, "--want: \"a\\xff\" is not UTF-8"));
+  EXPECT_THAT(flags_.Parse({"--server", "a\xFF"}), IsOk());
+}
+
 TEST_F(FlagsTest, ASwitchTakesAnExplicitValue) {
   ASSERT_THAT(flags_.Parse({"--json=false"}), IsOk());
   EXPECT_FALSE(json_);

@@ -73,6 +73,11 @@ TEST_F(InferInputTest, FreeDimsNeedAShape) {
     options_.shapes = {bad};
     EXPECT_THAT(Make(), StatusIs(kInvalid)) << bad;
   }
+  for (const char* bad : {"ids", "5", ":5", "ids:x", "ids:"}) {
+    options_.shapes = {bad};
+    EXPECT_THAT(Make(), StatusIs(kInvalid, std::string("--shape: \"") + bad +
+                                               "\" is not NAME:N[,N...]"));
+  }
   options_.shapes = {"other:5"};
   EXPECT_THAT(Make(), StatusIs(kInvalid, HasSubstr("no input \"other\"")));
 }

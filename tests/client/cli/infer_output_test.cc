@@ -57,6 +57,20 @@ TEST(InferOutputTest, TopKOfAVectorIsOneRow) {
               HasSubstr("OUTPUT"));
 }
 
+TEST(InferOutputTest, TopKIsExactForIntegers) {
+  const int64_t large = 9007199254740993;
+  const InferResult result =
+      Result({{"y",
+               "INT64",
+               {1},
+               std::string(reinterpret_cast<const char*>(&large), 8)}});
+  EXPECT_EQ(*TopK(result, 1, {}),
+            "OUTPUT  ROW  TOP  INDEX             VALUE\n"
+            "y         0    1      0  9007199254740993\n");
+  EXPECT_EQ((*TopKJson(result, 1, {}))["outputs"][0]["top"].dump(),
+            R"([[{"index":0,"value":9007199254740993}]])");
+}
+
 TEST(InferOutputTest, TopKNeedsNumbers) {
   EXPECT_THAT(TopK(Result({{"s", "BYTES", {1}, EncodeStrings({"a"})}}), 1, {}),
               StatusIs(kInvalid, "--top-k: no output is numeric"));

@@ -51,6 +51,10 @@ TEST(LoadTest, WrongFilesAreOne) {
       RunReprise({"load", "m", "--config", config, "--file", "x"});
   EXPECT_EQ(run.code, ExitCode::kUsage);
   EXPECT_EQ(run.err, "reprise load: --file: \"x\" is not PATH=FILE\n");
+  const std::string empty = TempPath("empty.json");
+  ASSERT_THAT(WriteFile(empty, ""), IsOk());
+  EXPECT_THAT(RunReprise({"load", "m", "--config", empty}).err,
+              HasSubstr("--config: \"" + empty + "\" is empty"));
   EXPECT_THAT(RunReprise({"load", "m", "--config", "/no/such"}).err,
               HasSubstr("cannot read /no/such"));
 }
@@ -63,6 +67,15 @@ TEST(LoadTest, ARefusedLoadIsTwoOrThree) {
   server.service().FailNext({grpc::StatusCode::INTERNAL, "failed to load"});
   EXPECT_EQ(RunReprise({"load", "digits", "--server", server.address()}).code,
             ExitCode::kRpcError);
+}
+
+TEST(LoadTest, ThePathOfAFileIsUtf8) {
+  const std::string config = TempPath("utf8.json");
+  ASSERT_THAT(WriteFile(config, "{}"), IsOk());
+  const CliRun run = RunReprise(
+      {"load", "digits", "--config", config, "--file", "1/a\xFF=" + config});
+  EXPECT_EQ(run.code, ExitCode::kUsage);
+  EXPECT_EQ(run.err, "reprise load: --file: \"1/a\\xff\" is not UTF-8\n");
 }
 
 }  // namespace

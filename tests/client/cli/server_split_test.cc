@@ -66,6 +66,19 @@ TEST(ServerSplitTest, AddsVersionsUpAndSurvivesAReload) {
   EXPECT_THAT(split.batches_by_size, ElementsAre(Pair(2, 5)));
 }
 
+TEST(ServerSplitTest, CountersThatCaughtUpAreToldByTheAnswersThatTheyLack) {
+  ModelStatisticsResponse before;
+  AddVersion("1", 10, before);
+  ModelStatisticsResponse after;
+  AddVersion("1", 30, after);
+  EXPECT_FALSE(SplitOf(before, after, 20).restarted);
+  EXPECT_FALSE(SplitOf(before, after, 5).restarted);  // others asked, too
+  const ServerSplit split = SplitOf(before, after, 34);
+  EXPECT_TRUE(split.restarted);
+  EXPECT_EQ(split.requests, 30);
+  EXPECT_FALSE(SplitOf({}, {}, 5).restarted);  // it counts nothing
+}
+
 TEST(ServerSplitTest, AVersionThatWentIsTold) {
   ModelStatisticsResponse before;
   AddVersion("1", 10, before);

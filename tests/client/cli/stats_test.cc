@@ -56,6 +56,12 @@ TEST(StatsTest, JsonHasCountsAndNanoseconds) {
   EXPECT_EQ(json[0]["batch_stats"][0]["batch_size"], 1);
 }
 
+TEST(StatsTest, AVersionNeedsAModel) {
+  const CliRun run = RunReprise({"stats", "--model-version", "7"});
+  EXPECT_EQ(run.code, ExitCode::kUsage);
+  EXPECT_EQ(run.err, "reprise stats: --model-version needs a MODEL\n");
+}
+
 TEST(StatsTest, AnUnknownModelIsThree) {
   const FakeServer server;
   EXPECT_EQ(RunReprise({"stats", "nothing", "--server", server.address()}).code,

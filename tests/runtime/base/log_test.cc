@@ -80,6 +80,25 @@ TEST_F(LogTest, AValueMayHoldAnyText) {
   }
 }
 
+TEST_F(LogTest, ANameIsQuotedWhereItWouldBreakItsPair) {
+  EXPECT_EQ(LogName("simple"), "simple");
+  EXPECT_EQ(LogName("größe.v1/2"), "größe.v1/2");
+  for (const std::string name : {"", "a b", "a=b", "a\tb", "'a'", "12"}) {
+    EXPECT_EQ(LogName(name), "\"" + name + "\"");
+  }
+  EXPECT_THAT(FormatLogLine(LogFormat::kJson, LogLevel::kInfo,
+                            "model ready model=" + LogName("a version=7"), 0),
+              EndsWith(R"("message":"model ready","model":"a version=7"})"));
+}
+
+TEST_F(LogTest, BytesThatAreNotUtf8AreShown) {
+  EXPECT_THAT(FormatLogLine(LogFormat::kJson, LogLevel::kInfo,
+                            "bad \xff name=\"\xc3\"", 0),
+              EndsWith(R"("message":"bad \\xff","name":"\\xc3"})"));
+  EXPECT_THAT(FormatLogLine(LogFormat::kText, LogLevel::kInfo, "bad \xff", 0),
+              EndsWith("bad \\xff"));
+}
+
 TEST_F(LogTest, InJsonWhatOnlyLooksLikeAPairStaysInTheMessage) {
   for (const std::string message :
        {"option --grpc-port=8001", "a=1 is not b", "x y=1, z", "x k='open",

@@ -105,7 +105,7 @@ TEST(ConfigCheckTest, AcceptsWhatIsServed) {
   const ConfigFindings findings = Check(R"(
     name: "m" platform: "onnxruntime_onnx" backend: "onnxruntime"
     max_batch_size: 8
-    input { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] format: FORMAT_NCHW }
+    input { name: "a" data_type: TYPE_FP32 dims: [ 3, 8, 8 ] format: FORMAT_NCHW }
     output { name: "b" data_type: TYPE_FP32 dims: [ 4 ] }
     dynamic_batching {
       preferred_batch_size: [ 4, 8 ] max_queue_delay_microseconds: 100
@@ -153,6 +153,19 @@ TEST(ConfigCheckTest, NamesWhatIsIgnoredInOneWarning) {
                   "response_cache.enable"));
   EXPECT_THAT(findings.warning(), AllOf(HasSubstr("optimization.graph, "),
                                         HasSubstr("response_cache.enable")));
+}
+
+TEST(ConfigCheckTest, SaysNothingOfWhatUnknownParametersChange) {
+  ConfigFindings findings;
+  findings.unknown = {"parameters['a']", "parameters['b']"};
+  EXPECT_EQ(findings.warning(),
+            "the configuration has parameters that are not known here and "
+            "have no effect: parameters['a'], parameters['b']");
+  findings.ignored = {"optimization.graph"};
+  EXPECT_EQ(findings.warning(),
+            "the configuration has fields that are ignored, since they change "
+            "no answer: optimization.graph; parameters that are not known "
+            "here and have no effect: parameters['a'], parameters['b']");
 }
 
 }  // namespace

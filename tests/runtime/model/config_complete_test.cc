@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -281,6 +282,35 @@ TEST(CompleteConfigTest, FaultsNameTheTensor) {
               HasSubstr("output 'y'"));
   EXPECT_THAT(fault("dynamic_batching { preferred_batch_size: 64 }"),
               AllOf(HasSubstr("64"), HasSubstr("max_batch_size = 32")));
+}
+
+TEST(CompleteConfigTest, AnImageHasThreeDims) {
+  const auto faults = [](const std::string& input, const Dims& dims) {
+    CompletionOptions options;
+    options.model = "m";
+    Signature signature;
+    signature.batched = true;
+    signature.inputs = {{"x", DType::kFp32, dims, {}}};
+    signature.inputs[0].symbols.resize(dims.size());
+    signature.outputs = {{"y", DType::kFp32, {10}, {""}}};
+    std::vector<std::string> found;
+    CompleteConfig(Parse(absl::StrCat("max_batch_size: 8 input { name: 'x' ",
+                                      input, " }")),
+                   options, signature, found);
+    return found;
+  };
+  EXPECT_THAT(faults("dims: [ 4, 5 ]", {4, 5}), IsEmpty());
+  EXPECT_THAT(faults("dims: [ 3, 8, 8 ] format: FORMAT_NCHW", {3, 8, 8}),
+              IsEmpty());
+  EXPECT_THAT(faults("format: FORMAT_NHWC", {8, 8, 3}), IsEmpty());
+  EXPECT_THAT(faults("dims: [ 4, 5 ] format: FORMAT_NCHW", {4, 5}),
+              ElementsAre("input 'x': format FORMAT_NCHW requires 3 dims, the "
+                          "batch apart, not [4,5]"));
+  EXPECT_THAT(faults("format: FORMAT_NHWC", {1, 8, 8, 3}),
+              ElementsAre(AllOf(HasSubstr("FORMAT_NHWC requires 3 dims"),
+                                HasSubstr("[1,8,8,3]"))));
+  EXPECT_THAT(faults("format: FORMAT_NHWC", {}),
+              ElementsAre(HasSubstr("not []")));
 }
 
 TEST(CompleteConfigTest, StrictCompletesNothing) {

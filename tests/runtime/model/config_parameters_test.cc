@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 struct Read {
   ConfigParameters parameters;
   std::vector<std::string> faults;
-  std::vector<std::string> ignored;
+  std::vector<std::string> unknown;
 };
 
 Read ReadAll(const std::map<std::string, std::string>& given) {
@@ -29,7 +29,7 @@ Read ReadAll(const std::map<std::string, std::string>& given) {
     (*config.mutable_parameters())[key].set_string_value(text);
   }
   Read read;
-  read.parameters = ReadParameters(config, read.faults, read.ignored);
+  read.parameters = ReadParameters(config, read.faults, read.unknown);
   return read;
 }
 
@@ -92,7 +92,7 @@ TEST(ConfigParametersTest, NamesTheParameterThatIsWrong) {
 TEST(ConfigParametersTest, LeavesOtherServersKeysAlone) {
   const Read read = ReadAll({{"intra_op_thread_count", "2"}});
   EXPECT_THAT(read.faults, IsEmpty());
-  EXPECT_THAT(read.ignored, ElementsAre("parameters['intra_op_thread_count']"));
+  EXPECT_THAT(read.unknown, ElementsAre("parameters['intra_op_thread_count']"));
 }
 
 }  // namespace

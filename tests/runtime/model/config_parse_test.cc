@@ -1,5 +1,6 @@
 #include "runtime/model/config_parse.h"
 
+#include <map>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -50,6 +51,23 @@ TEST(ConfigParseTest, TextFaultsHaveALineAndAColumn) {
       StatusIs(kInvalid, AllOf(HasSubstr("line 3:"), HasSubstr("max_batch"))));
   EXPECT_THAT(ParseConfigText("input { data_type: TYPE_INT33 }"),
               StatusIs(kInvalid, HasSubstr("TYPE_INT33")));
+}
+
+TEST(ConfigParseTest, EveryStringMustBeUtf8) {
+  EXPECT_THAT(ParseConfigText("name: 'gr\\303\\266\xc3\x9f'"), IsOk());
+  for (const auto& [text, fault] : std::map<std::string, std::string>{
+           {"name: 'a\xff'", "name: 'a\\xff' is not UTF-8"},
+           {"default_model_filename: '\\377'",
+            "default_model_filename: '\\xff' is not UTF-8"},
+           {"instance_group { count: 1 } instance_group { name: '\\xff' }",
+            "instance_group: name: '\\xff' is not UTF-8"},
+           {"parameters { key: '\\xff' value: { string_value: 'x' } }",
+            "parameters: key: '\\xff' is not UTF-8"},
+           {"parameters { key: 'x' value: { string_value: '\\xff' } }",
+            "parameters: value: string_value: '\\xff' is not UTF-8"}}) {
+    EXPECT_THAT(ParseConfigText(text), StatusIs(kInvalid, HasSubstr(fault)))
+        << text;
+  }
 }
 
 TEST(ConfigParseTest, ReadsTheJsonForm) {

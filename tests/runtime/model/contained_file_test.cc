@@ -47,7 +47,8 @@ TEST(ContainedFileTest, ANameIsOnePlainComponent) {
   for (const std::string& name :
        {std::string(""), std::string(" "), std::string("."), std::string(".."),
         std::string("a/b"), std::string("/etc"), std::string("a\\b"),
-        std::string("a\nb"), std::string("a\0b", 3), std::string(300, 'x')}) {
+        std::string("a\nb"), std::string("a\0b", 3), std::string("a\xff"),
+        std::string(300, 'x')}) {
     EXPECT_THAT(CheckPathComponent(name),
                 StatusIs(kInvalid, HasSubstr("one plain path component")))
         << name;

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "gmock/gmock.h"
+#include "google/protobuf/util/json_util.h"
+#include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "tests/runtime/model/temp_dir.h"
 #include "tests/runtime/model/tiny_models.h"
@@ -125,6 +127,86 @@ TEST_F(LoaderTest, FindsTheConfigurationThatIsAskedFor) {
   const auto json = Import(1, R"({"max_batch_size": 3})");
   ASSERT_THAT(json, IsOk());
   EXPECT_EQ(json->config.proto.max_batch_size(), 3);
+}
+
+void ExpectSame(const ImportedVersion& again, const ImportedVersion& first) {
+  const ModelConfig& one = again.config;
+  const ModelConfig& other = first.config;
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(one.proto,
+                                                                 other.proto))
+      << one.proto.DebugString() << other.proto.DebugString();
+  EXPECT_TRUE(one.batch == other.batch);
+  EXPECT_EQ(one.ladder, other.ladder);
+  EXPECT_EQ(one.ladder_configured, other.ladder_configured);
+  EXPECT_EQ(one.kind, other.kind);
+  EXPECT_EQ(one.devices, other.devices);
+  EXPECT_EQ(one.instances, other.instances);
+  EXPECT_EQ(one.precision, other.precision);
+  EXPECT_EQ(one.variants, other.variants);
+  EXPECT_EQ(one.fusions_off, other.fusions_off);
+  EXPECT_EQ(again.signature.batched, first.signature.batched);
+  EXPECT_EQ(again.signature.max_batch, first.signature.max_batch);
+  EXPECT_EQ(again.signature.free_symbols, first.signature.free_symbols);
+  EXPECT_EQ(again.warnings, first.warnings);
+}
+
+TEST_F(LoaderTest, WhatIsReportedLoadsTheSameAgain) {
+  const auto expect_same = [this](const std::string& model,
+                                  const std::string& config) {
+    SCOPED_TRACE(config);
+    WriteModel(model, config);
+    const auto first = Import();
+    ASSERT_THAT(first, IsOk());
+    std::string json;
+    ASSERT_TRUE(
+        google::protobuf::util::MessageToJsonString(first->config.proto, &json)
+            .ok());
+    const auto again = Import(1, json);
+    ASSERT_THAT(again, IsOk());
+    ExpectSame(*again, *first);
+  };
+  expect_same(ReluModel(), "");  // without a file
+  expect_same(MaxOverBatchModel(), "");
+  const std::string eight = "max_batch_size: 8 ";
+  for (const char* config :
+       {"", "dynamic_batching { }",
+        "dynamic_batching { max_queue_delay_microseconds: 100 }",
+        "dynamic_batching { preferred_batch_size: 8 }",
+        "dynamic_batching { preferred_batch_size: [ 6, 3 ] }",
+        "dynamic_batching { preferred_batch_size: [ 4, 8 ] "
+        "max_queue_delay_microseconds: 100 preserve_ordering: true }",
+        "dynamic_batching { priority_levels: 3 default_priority_level: 2 "
+        "default_queue_policy { max_queue_size: 5 timeout_action: DELAY } "
+        "priority_queue_policy { key: 1 value { max_queue_size: 4 "
+        "default_timeout_microseconds: 9 } } }",
+        "dynamic_batching { } optimization { eager_batching: true cuda { "
+        "graph_spec { batch_size: 5 } } }",
+        "instance_group { count: 2 } parameters { key: 'slo_ms' value { "
+        "string_value: '20' } }"}) {
+    expect_same(ReluModel(), eight + config);
+  }
+  expect_same(ReluModel(), "dynamic_batching { }");
+  expect_same(ReluModel(), "max_batch_size: 1 dynamic_batching { }");
+  expect_same(ReluModel(), "max_batch_size: 0 dynamic_batching { }");
+  expect_same(FreeDimModel(),
+              "parameters { key: 'dim.seq' value { string_value: '7' } }");
+  expect_same(FreeDimModel(), eight +
+                                  "parameters { key: 'variants' value { "
+                                  "string_value: 'seq=3; seq=9' } }");
+}
+
+TEST_F(LoaderTest, AParameterThatIsNotKnownIsWarnedOf) {
+  WriteModel(ReluModel(),
+             "max_batch_size: 4 parameters { key: 'intra_op_thread_count' "
+             "value { string_value: '2' } }");
+  const auto source = FindModel({repo_.path()}, "m");
+  ASSERT_THAT(source, IsOk());
+  const auto definition = ReadDefinition(*source, std::nullopt, options_);
+  ASSERT_THAT(definition, IsOk());
+  EXPECT_THAT(definition->warnings,
+              ElementsAre(AllOf(HasSubstr("parameters that are not known here"),
+                                HasSubstr("['intra_op_thread_count']"),
+                                Not(HasSubstr("change no answer")))));
 }
 
 TEST_F(LoaderTest, ABrokenConfigurationNamesFileAndLine) {
@@ -390,7 +472,7 @@ TEST_F(PrepareTest, TheDeviceHearsWhatTheConfigurationWantsOfIt) {
   EXPECT_THAT(fake_.load_options().fusions_off, ElementsAre("bias"));
   EXPECT_TRUE(fake_.load_options().may_drop_rungs);
   WriteModel(ReluModel(),
-             "max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 }");
+             "max_batch_size: 4 dynamic_batching { preferred_batch_size: 2 }");
   ASSERT_THAT(Prepare(), IsOk());
   EXPECT_THAT(fake_.load_options().fusions_off, IsEmpty());
   EXPECT_FALSE(fake_.load_options().may_drop_rungs);

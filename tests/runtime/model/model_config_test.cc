@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/model/config_parameters.h"
@@ -15,6 +16,7 @@ namespace {
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -38,7 +40,7 @@ absl::StatusOr<ModelConfig> Build(const std::string& text,
   } else if (batching.preferred_batch_size_size() == 0) {
     batching.add_preferred_batch_size(signature.max_batch);
   }
-  return BuildModelConfig(*parsed, completed, signature, parameters, {});
+  return BuildModelConfig(completed, signature, parameters, {});
 }
 
 TEST(ModelConfigTest, TheLadderIsConfiguredOrTheDefault) {
@@ -58,22 +60,29 @@ TEST(ModelConfigTest, TheLadderIsConfiguredOrTheDefault) {
   EXPECT_THAT(specs->batch.preferred_sizes, ElementsAre(3));
 }
 
-TEST(ModelConfigTest, TheMaximumIsAPreferenceWhereItIsWritten) {
-  const auto config =
-      Build("max_batch_size: 8 dynamic_batching { preferred_batch_size: 8 }");
-  EXPECT_THAT(config->batch.preferred_sizes, ElementsAre(8));
-  EXPECT_THAT(config->ladder, ElementsAre(1, 8));
-  EXPECT_TRUE(config->ladder_configured);  // no rung of it is dropped
+TEST(ModelConfigTest, TheMaximumAloneIsNoPreference) {
+  for (const char* batching :
+       {"", "preferred_batch_size: 8", "preferred_batch_size: [ 8, 8 ]",
+        "preferred_batch_size: 8 max_queue_delay_microseconds: 100"}) {
+    const auto config = Build(
+        absl::StrCat("max_batch_size: 8 dynamic_batching { ", batching, " }"));
+    ASSERT_THAT(config, IsOk()) << batching;
+    EXPECT_THAT(config->proto.dynamic_batching().preferred_batch_size(),
+                Each(8));
+    EXPECT_TRUE(config->batch.dynamic_batching) << batching;
+    EXPECT_THAT(config->batch.preferred_sizes, IsEmpty()) << batching;
+    EXPECT_THAT(config->ladder, ElementsAre(1, 2, 4, 8)) << batching;
+    EXPECT_FALSE(config->ladder_configured) << batching;
+  }
 }
 
-TEST(ModelConfigTest, TheMaximumIsNoPreferenceWhereItWasFilledIn) {
-  const auto config = Build("max_batch_size: 8 dynamic_batching { }");
-  EXPECT_THAT(config->proto.dynamic_batching().preferred_batch_size(),
-              ElementsAre(8));
-  EXPECT_TRUE(config->batch.dynamic_batching);
-  EXPECT_THAT(config->batch.preferred_sizes, IsEmpty());
-  EXPECT_THAT(config->ladder, ElementsAre(1, 2, 4, 8));
-  EXPECT_FALSE(config->ladder_configured);
+TEST(ModelConfigTest, TheMaximumBesideOthersIsAPreference) {
+  const auto config = Build(
+      "max_batch_size: 8 dynamic_batching { preferred_batch_size: [ 8, 4 ] }");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_THAT(config->batch.preferred_sizes, ElementsAre(4, 8));
+  EXPECT_THAT(config->ladder, ElementsAre(1, 4, 8));
+  EXPECT_TRUE(config->ladder_configured);  // no rung of it is dropped
 }
 
 TEST(ModelConfigTest, QueuesArePlainStructs) {

@@ -120,6 +120,12 @@ TEST(RegistryTest, TheIndexHasALineAVersion) {
   EXPECT_THAT(registry.Acquire("a", "10"), StatusIs(kNotFound));
 }
 
+TEST(RegistryTest, AReasonIsUtf8) {
+  ModelRegistry registry;
+  registry.SetState("a", 0, VersionState::kUnavailable, "no '\xff'");
+  EXPECT_THAT(Lines(registry), ElementsAre("a/ UNAVAILABLE no '\\xff'"));
+}
+
 TEST(RegistryTest, AModelThatIsExpectedIsLoadingUntilAVersionIsKnown) {
   ModelRegistry registry;
   registry.Expect("a");

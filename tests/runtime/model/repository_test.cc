@@ -52,6 +52,28 @@ TEST(RepositoryTest, FoldersAreModelsAndIntegersAreVersions) {
   EXPECT_THAT(ListModelNames({repo.path()}), ElementsAre("a", "b"));
 }
 
+TEST(RepositoryTest, AFolderWhoseNameIsNotUtf8IsNoModel) {
+  const TempDir repo;
+  repo.MakeFolder("a/1");
+  repo.MakeFolder("b\xff/1");
+  const auto scan = ScanRepositories({repo.path()});
+  ASSERT_THAT(scan, IsOk());
+  EXPECT_THAT(scan->models, SizeIs(1));
+  EXPECT_THAT(scan->unreadable, IsEmpty());
+  EXPECT_THAT(scan->misnamed, ElementsAre(repo.Path("b\\xff")));
+  EXPECT_THAT(ListModelNames({repo.path()}), ElementsAre("a"));
+  EXPECT_THAT(FindModel({repo.path()}, "b\xff"), StatusIs(kInvalid));
+}
+
+TEST(RepositoryTest, AnOnlyFileWhoseNameIsNotUtf8IsNoModel) {
+  const TempDir dir;
+  dir.Write("net/\xff.onnx", "x");
+  for (const char* path : {"net", "net/\xff.onnx"}) {
+    EXPECT_THAT(FindSingleModel(dir.Path(path), "m"),
+                StatusIs(kInvalid, HasSubstr("'\\xff.onnx' is not a valid")));
+  }
+}
+
 TEST(RepositoryTest, ANameInTwoRepositoriesIsAmbiguous) {
   const TempDir first;
   const TempDir second;

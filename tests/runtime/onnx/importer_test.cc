@@ -193,6 +193,30 @@ TEST(ImporterTest, ContradictionsAreNamed) {
               StatusIs(kInvalid, HasSubstr("initializer 'w': is FP32 [2]")));
 }
 
+TEST(ImporterTest, NamesThatClientsSeeMustBeUtf8) {
+  EXPECT_THAT(Import(OnnxBuilder(13)
+                         .Input("x\xff", {4})
+                         .Node("Relu", {"x\xff"}, {"y"})
+                         .Output("y", {4})),
+              StatusIs(kInvalid, HasSubstr("input 'x\\xff': has a name that")));
+  EXPECT_THAT(
+      Import(OnnxBuilder(13)
+                 .Input("x", {4})
+                 .Node("Relu", {"x"}, {"y\xff"})
+                 .Output("y\xff", {4})),
+      StatusIs(kInvalid, HasSubstr("output 'y\\xff': has a name that")));
+  EXPECT_THAT(Import(OnnxBuilder(13)
+                         .Input("x", {"N\xff", 4})
+                         .Node("Relu", {"x"}, {"y"})
+                         .Output("y", {"N", 4})),
+              StatusIs(kInvalid, HasSubstr("has the dim 'N\\xff'")));
+}
+
+TEST(ImporterTest, ANodesNameIsShownInUtf8) {
+  EXPECT_THAT(Import(Relu().Node("Add", {"x"}, {"z"}, "sum\xff")),
+              StatusIs(kInvalid, HasSubstr("node 1 'sum\\xff' (Add)")));
+}
+
 TEST(ImporterTest, AnInputWithoutADatatypeIsAnError) {
   OnnxBuilder model = Relu();
   model.graph().mutable_input(0)->clear_type();

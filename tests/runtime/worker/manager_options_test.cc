@@ -1,5 +1,7 @@
 #include "runtime/worker/manager_options.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/runtime/model/temp_dir.h"
@@ -12,7 +14,9 @@ using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::reprise::testing::TempDir;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
@@ -54,6 +58,36 @@ TEST_F(ManagerOptionsTest, OneModelOrARepositoryNotBoth) {
   options_.model_path = repo_.Path("absent");
   EXPECT_THAT(CheckManagerOptions(options_),
               StatusIs(kInvalid, HasSubstr("absent' does not exist")));
+}
+
+TEST_F(ManagerOptionsTest, ANameThatIsNoneIsNamedWithItsFlag) {
+  const auto fault = [](absl::string_view flag, absl::string_view name) {
+    return HasSubstr(absl::StrCat(flag, ": '", name, "' is not a valid name"));
+  };
+  options_.mode = ControlMode::kExplicit;
+  options_.load_models = {"a/b", "good", ""};
+  options_.model_name = "c/d";
+  options_.config_name = "e/f";
+  EXPECT_THAT(CheckManagerOptions(options_),
+              StatusIs(kInvalid, AllOf(fault("--load-model", "a/b"),
+                                       fault("--load-model", ""),
+                                       fault("--model-name", "c/d"),
+                                       fault("--model-config-name", "e/f"))));
+  EXPECT_THAT(ManagerValueFaults(options_), SizeIs(4));
+}
+
+TEST_F(ManagerOptionsTest, TheDefaultBatchIsBoundedLikeAConfiguredOne) {
+  for (const int good : {1, 65536}) {
+    options_.default_max_batch_size = good;
+    EXPECT_THAT(CheckManagerOptions(options_), IsOk());
+  }
+  for (const int bad : {-1, 0, 65537, 2'000'000}) {
+    options_.default_max_batch_size = bad;
+    EXPECT_THAT(ManagerValueFaults(options_),
+                ElementsAre(absl::StrCat("--default-max-batch-size must lie in "
+                                         "[1, 65536], got ",
+                                         bad)));
+  }
 }
 
 TEST_F(ManagerOptionsTest, BoundsArePositive) {

@@ -121,6 +121,21 @@ TEST_F(PollTest, AModelThatFailedAtStartIsReadyOnceItIsMended) {
   EXPECT_THAT(Lines(manager.Index()), ElementsAre("a/1 READY"));
 }
 
+TEST_F(PollTest, AFolderWhoseNameIsNotUtf8IsIgnoredAndSaidOnce) {
+  WriteModel("a");
+  repo_.MakeFolder("b\xff/1");
+  ::testing::internal::CaptureStderr();
+  ModelManager& manager = Start();
+  Poll();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(manager.Ready());
+  EXPECT_THAT(Lines(manager.Index()), ElementsAre("a/1 READY"));
+  const size_t said = log.find("name is not UTF-8");
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_NE(log.find("b\\\\xff"), std::string::npos) << log;
+  EXPECT_EQ(log.find("name is not UTF-8", said + 1), std::string::npos) << log;
+}
+
 // A link to itself is there, and nobody can read it: as a network's folder is
 // when the network fails.
 TEST_F(PollTest, WhatCannotBeReadGoesOnServing) {

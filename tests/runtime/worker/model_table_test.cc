@@ -135,6 +135,24 @@ TEST_F(ModelTableTest, TheLogHasWhatWasPrepared) {
                     HasSubstr(" ladder=2,4 dropped=1 ")));
 }
 
+TEST_F(ModelTableTest, ANameWithASpaceStaysOneFieldOfTheLog) {
+  ::testing::internal::CaptureStderr();
+  table_.Failed("a b", absl::InternalError("broken"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("model failed to load model=\"a b\" reason="));
+}
+
+TEST_F(ModelTableTest, AMisnamedFolderIsLoggedOnce) {
+  ::testing::internal::CaptureStderr();
+  table_.Misnamed({"/models/a"});
+  table_.Misnamed({"/models/a", "/models/b"});
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const size_t said = log.find("path=\"/models/a\"");
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(log.find("/models/a", said + 7), std::string::npos) << log;
+  EXPECT_THAT(log, HasSubstr("path=\"/models/b\""));
+}
+
 TEST_F(ModelTableTest, VersionsThatAreNotAskedForAnyMoreAreUnloaded) {
   ASSERT_THAT(Settle(Loaded(1)), IsOk());
   ModelHandle pinned = *registry_.Acquire("m", "1");

@@ -38,6 +38,12 @@ TEST(ListenTest, TheReasonIsFoundByTrying) {
   EXPECT_TRUE(std::filesystem::exists(file));
 }
 
+TEST(ListenTest, ThereIsAlwaysAReason) {
+  EXPECT_THAT(WhyNotListening({"127.0.0.1", 0, "metrics"}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("127.0.0.1:0 for metrics: the library")));
+}
+
 TEST(ListenTest, TryingLeavesNoSocketBehind) {
   const std::string path = ::testing::TempDir() + "listen_test_free.sock";
   EXPECT_THAT(WhyNotListening({"unix:" + path, 0, "gRPC"}),

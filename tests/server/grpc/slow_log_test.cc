@@ -37,6 +37,13 @@ TEST(SlowLogTest, TheStageInWhichARequestEndedIsTheLast) {
   EXPECT_THAT(line, Not(HasSubstr("compute_ms")));
 }
 
+TEST(SlowLogTest, ANameWithASpaceStaysOneField) {
+  const ModelHandle model = MakeModel("a b", SimpleSignature());
+  EXPECT_THAT(SlowLog::Line({*model, "", Task(), StageTimes(),
+                             absl::FromUnixSeconds(10), absl::StatusCode::kOk}),
+              HasSubstr("model=\"a b\" version="));
+}
+
 TEST(SlowLogTest, TheStagesAddUpHoweverTheRequestEnded) {
   const ModelHandle model = MakeModel("simple", SimpleSignature());
   Task task;

@@ -37,6 +37,11 @@ TEST(StatusTest, ATextThatIsTooLongLosesItsMiddle) {
   EXPECT_EQ(ToGrpc(absl::InternalError(fits)).error_message(), fits);
 }
 
+TEST(StatusTest, ATextIsUtf8WhateverItNames) {
+  EXPECT_EQ(ToGrpc(absl::InternalError("file '\xff'")).error_message(),
+            "file '\\xff'");
+}
+
 TEST(StatusTest, ATextIsCutBetweenCharacters) {
   const std::string character = "\u20ac";
   for (const char* const first : {"", "x", "xx"}) {

@@ -164,6 +164,12 @@ TEST_F(CheckTest, FoldersMayStandBehindFlags) {
   EXPECT_EQ(Run({"--cpu-threads=3", repo_.path()}), 0);
   EXPECT_EQ(Run({"--cpu-threads", "2", repo_.path()}), 0);
   EXPECT_EQ(options_.cpu_threads, 2);
+  EXPECT_EQ(Run({"--disable-auto-complete-config=false", "--exit-on-error",
+                 repo_.path()}),
+            0);
+  EXPECT_TRUE(options_.exit_on_error);
+  EXPECT_EQ(Run({"--exit-on-error", "false", repo_.path()}), 0);
+  EXPECT_FALSE(options_.exit_on_error);
 }
 
 TEST_F(CheckTest, HelpSaysWhatItDoes) {

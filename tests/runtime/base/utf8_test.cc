@@ -1,4 +1,4 @@
-#include "server/grpc/utf8.h"
+#include "runtime/base/utf8.h"
 
 #include <string>
 
@@ -31,6 +31,15 @@ TEST(Utf8Test, HalfACharacterIsNotWellFormed) {
        {"\xff", "\x80", "x\xc3", "\xe2\x82", "\xc3x", "\xe2\x82x"}) {
     EXPECT_FALSE(IsUtf8(text)) << text;
   }
+}
+
+TEST(Utf8Test, ABadByteIsShownAndTheRestStays) {
+  EXPECT_EQ(ToUtf8(""), "");
+  EXPECT_EQ(ToUtf8("größe \xe2\x82\xac"), "größe \xe2\x82\xac");
+  EXPECT_EQ(ToUtf8("a\xff\xfe!"), "a\\xff\\xfe!");
+  EXPECT_EQ(ToUtf8("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(ToUtf8("\xc3x\xc3\xbc"), "\\xc3x\xc3\xbc");
+  EXPECT_EQ(ToUtf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");
 }
 
 TEST(Utf8Test, ACharacterStartsAtItsFirstByte) {
