@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/bench/driver.h"
 #include "client/bench/schedule.h"
 #include "client/cli/bench_report.h"
@@ -230,8 +229,7 @@ class BenchCommand final : public Command {
                             client.ModelStatistics(call_.model, call_.version));
     ServerSplit split = SplitOf(*before, after, answered);
     if (!split.restarted) return split;
-    // A server may count a request only after it has answered it: look again.
-    absl::SleepFor(absl::Milliseconds(100));
+    // A server may count a request just after it has answered it: look again.
     CLIENT_ASSIGN_OR_RETURN(after,
                             client.ModelStatistics(call_.model, call_.version));
     return SplitOf(*before, after, answered);

@@ -103,7 +103,6 @@ class Chooser {
       : device_(device), now_(now), decision_(decision) {}
 
   void Run() {
-    if (TakeLone()) return;
     for (size_t q = 0; device_.slot_free && q < device_.queues.size(); ++q) {
       Consider(static_cast<int>(q));
     }
@@ -130,7 +129,6 @@ class Chooser {
     decision_.ask_again = std::min(decision_.ask_again, at);
   }
 
-  bool TakeLone();
   void Consider(int q);
   bool FindLane(const QueueView& queue, Candidate& candidate);
   void DropHopeless(const QueueView& queue, Candidate& candidate);
@@ -150,30 +148,6 @@ class Chooser {
   // Room for so many queues with something to run, without allocating.
   absl::InlinedVector<Candidate, 64> candidates_;
 };
-
-// A short way to what the rules below come to for one request that nobody else
-// waits beside, without an objective or a delay: on a device at rest this code
-// is not in the caches, and each line of it is waited for. False: not the case.
-bool Chooser::TakeLone() {
-  if (device_.queues.size() != 1 || !device_.slot_free) return false;
-  const QueueView& queue = device_.queues.front();
-  const bool waits = queue.batching && queue.max_delay > absl::ZeroDuration() &&
-                     !device_.draining;
-  if (Size(queue) != 1 || queue.ladder.empty() || waits ||
-      queue.slo.has_value()) {
-    return false;
-  }
-  const int rows = queue.waiting.front().rows;
-  Candidate candidate;
-  candidate.queue = 0;
-  candidate.rung = RungWithRoom(queue.ladder, rows);
-  const int room = RungAt(queue, candidate.rung).rows;
-  if (room < rows) return false;
-  candidate.cap = queue.batching ? room : rows;
-  if (!queue.batching) candidate.reason = DispatchReason::kSingle;
-  if (FindLane(queue, candidate)) Take(candidate);
-  return true;
-}
 
 void Chooser::Consider(int q) {
   const QueueView& queue = device_.queues[static_cast<size_t>(q)];
