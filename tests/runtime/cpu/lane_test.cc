@@ -1,6 +1,7 @@
 #include "runtime/cpu/lane.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -152,13 +153,15 @@ TEST(LaneTest, WhatIsSubmittedDuringTryRunRunsAfterIt) {
   auto first = f.MakeSlot();
   auto second = f.MakeSlot();
   f.board.Begin(*second);
-  f.hold.Lock();
-  Thread caller("caller", [&] {  // whose slot has not been begun
-    EXPECT_TRUE(f.lane->TryRun({f.runner.get(), first.get(), 4, 4}));
-  });
-  f.running.WaitForNotification();
-  ASSERT_THAT(f.lane->Submit({f.runner.get(), second.get(), 4, 4}), IsOk());
-  f.hold.Unlock();
+  std::optional<Thread> caller;
+  {
+    absl::MutexLock lock(&f.hold);
+    caller.emplace("caller", [&] {  // whose slot has not been begun
+      EXPECT_TRUE(f.lane->TryRun({f.runner.get(), first.get(), 4, 4}));
+    });
+    f.running.WaitForNotification();
+    ASSERT_THAT(f.lane->Submit({f.runner.get(), second.get(), 4, 4}), IsOk());
+  }
   EXPECT_THAT(f.board.Await(*second), IsOk());
   EXPECT_THAT(f.board.Wait(*first, absl::InfiniteFuture()), IsOk());
 }
