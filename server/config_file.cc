@@ -1,6 +1,8 @@
 #include "server/config_file.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -104,11 +106,13 @@ absl::StatusOr<Settings> ParseConfig(absl::string_view text) {
 }
 
 absl::StatusOr<Settings> ReadConfigFile(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();
-  if (!file.good()) {
-    return absl::NotFoundError(absl::StrCat("cannot read '", path, "'"));
+  if (file.good()) text << file.rdbuf();
+  if (errno != 0) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot read '", path, "': ", std::strerror(errno)));
   }
   absl::StatusOr<Settings> settings = ParseConfig(text.str());
   if (!settings.ok()) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -41,10 +42,13 @@ Flag Number(const char* name, const char* value, const char* help,
           help,
           false,
           [field](absl::string_view text, ServerOptions& options) {
-            auto& target = field(options);
-            if (!absl::SimpleAtoi(text, &target)) {
-              return absl::InvalidArgumentError("expected a whole number");
+            std::decay_t<decltype(field(options))> number = 0;
+            if (!absl::SimpleAtoi(text, &number)) {
+              // It stands at a limit if there are digits, but too many.
+              return absl::InvalidArgumentError(
+                  number == 0 ? "expected a whole number" : "is out of range");
             }
+            field(options) = number;
             return absl::OkStatus();
           },
           [field](const ServerOptions& options) {

@@ -29,6 +29,7 @@
 #include "grpcpp/security/tls_credentials_options.h"
 #include "proto/health.grpc.pb.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 #include "server/grpc/status.h"
 
 namespace reprise {
@@ -128,6 +129,10 @@ bool ParseArgs(std::span<const char* const> args, Probe& probe,
   }
   if (!words.empty()) probe.address = words[0];
   if (words.size() == 2) probe.service = words[1];
+  if (!IsUtf8(probe.service)) {
+    fault = "a SERVICE is UTF-8";
+    return false;
+  }
   return true;
 }
 

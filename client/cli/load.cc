@@ -65,6 +65,8 @@ class LoadCommand final : public Command {
         return absl::InvalidArgumentError(
             absl::StrCat("--config: \"", config_, "\" is empty"));
       }
+      CLIENT_RETURN_IF_ERROR(Annotate(CheckUtf8(overrides.config),
+                                      absl::StrCat("--config ", config_)));
     }
     if (!files_.empty() && config_.empty()) {
       return absl::InvalidArgumentError("--file needs --config");

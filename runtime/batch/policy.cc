@@ -238,6 +238,10 @@ void Chooser::BestRung(const QueueView& queue, Candidate& candidate) const {
   size_t first = candidate.head;
   for (int b = 0; b < static_cast<int>(queue.ladder.size()); ++b) {
     const Rung& rung = RungAt(queue, b);
+    // Without deadlines nobody fits into a larger one who fits into none so
+    // far.
+    const bool room = b > 0 && queue.rows <= RungAt(queue, b - 1).rows;
+    if (room && !queue.slo.has_value()) break;
     const absl::Time finish = candidate.start + DueTime(rung);
     if (b > 0 && DueTime(rung) < DueTime(RungAt(queue, b - 1))) {
       first = candidate.head;

@@ -286,7 +286,9 @@ absl::StatusOr<ModelSource> FindSingleModel(const std::string& path,
   REPRISE_RETURN_IF_ERROR(source.status());
   for (const auto& [unused, version] : source->versions) {
     if (version.file.empty()) continue;
-    REPRISE_RETURN_IF_ERROR(CheckPathComponent(version.file));
+    if (absl::Status named = CheckPathComponent(version.file); !named.ok()) {
+      return Annotate(named, "the file of --model-path");
+    }
   }
   source->any_name = true;
   return source;

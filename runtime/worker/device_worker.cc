@@ -60,6 +60,7 @@ WorkerImpl::~WorkerImpl() {
   {
     absl::MutexLock lock(&mu_);
     quit_ = true;
+    ++waking_;
     for (auto& [uid, served] : models_) {
       if (std::exchange(served->removing, true)) continue;
       leaving_.push_back(uid);
@@ -67,11 +68,12 @@ WorkerImpl::~WorkerImpl() {
     wake = Notify();
   }
   Wake(wake);
+  {
+    absl::MutexLock lock(&mu_);
+    --waking_;
+  }
   thread_.Join();
-  const auto nobody_recycles = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return recycling_ == 0;
-  };
-  absl::MutexLock lock(&mu_, absl::Condition(&nobody_recycles));
+  absl::MutexLock lock(&mu_);  // whoever recycled last has let go of it
 }
 
 void WorkerImpl::Wake(WakeUp how) {

@@ -83,9 +83,10 @@ std::string PreparedText(const ImportedVersion& imported,
     return LadderText(asked, prepared.variants[0].lanes[0]->ladder());
   }
   for (const PreparedVersion::Variant& variant : prepared.variants) {
-    LogInfo(absl::StrCat("variant made model=", LogName(imported.name),
-                         " dims=", VariantText(imported.signature, variant.key),
-                         " ", LadderText(asked, variant.lanes[0]->ladder())));
+    LogInfo(absl::StrCat(
+        "variant made model=", LogName(imported.name),
+        " dims=", LogName(VariantText(imported.signature, variant.key)), " ",
+        LadderText(asked, variant.lanes[0]->ladder())));
   }
   return absl::StrCat("variants=", prepared.variants.size());
 }

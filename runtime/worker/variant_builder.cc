@@ -66,8 +66,8 @@ void VariantBuilder::Build(const Job& job) {
   const double seconds = absl::ToDoubleSeconds(clock_.Now() - begin);
   served.metrics.variant_seconds->Increment(seconds);
   const std::string what = absl::StrCat(
-      "model=", LogName(served.model->name()),
-      " dims=", VariantText(served.model->signature(), job.variant->key),
+      "model=", LogName(served.model->name()), " dims=",
+      LogName(VariantText(served.model->signature(), job.variant->key)),
       " seconds=", seconds);
   if (!status.ok()) {
     LogInfo(absl::StrCat("variant refused ", what, " sizes=",

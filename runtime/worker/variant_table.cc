@@ -185,8 +185,9 @@ bool VariantTable::MakeRoom(const Variant& wanted, DestroyList& evicted) {
 
 void VariantTable::Evict(Variant& variant, DestroyList& evicted) {
   const ModelVersion& model = *variant.served.model;
-  evicted_.push_back(absl::StrCat("model=", LogName(model.name()), " dims=",
-                                  VariantText(model.signature(), variant.key)));
+  evicted_.push_back(absl::StrCat(
+      "model=", LogName(model.name()),
+      " dims=", LogName(VariantText(model.signature(), variant.key))));
   ReleaseExecutables(variant, evicted);
 }
 

@@ -369,12 +369,12 @@ void WorkerImpl::Recycle(BatchRun& run) {
       wake = Notify();
     }
     if (wake == WakeUp::kNone && !room) return;
-    ++recycling_;
+    ++waking_;
   }
   Wake(wake);
   if (room) builder_.Request();
   absl::MutexLock lock(&mu_);
-  --recycling_;
+  --waking_;
 }
 
 }  // namespace reprise

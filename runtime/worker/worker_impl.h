@@ -137,6 +137,7 @@ class WorkerImpl final : public DeviceWorker,
   bool NotRunningInline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return !running_inline_;
   }
+  bool NobodyWakes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Tidy(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CollectRemoved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ShowLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -224,9 +225,9 @@ class WorkerImpl final : public DeviceWorker,
   std::vector<std::unique_ptr<BatchRun>> runs_ ABSL_GUARDED_BY(mu_);
   std::vector<BatchRun*> free_runs_ ABSL_GUARDED_BY(mu_);
   int slots_out_ ABSL_GUARDED_BY(mu_) = 0;
-  // Threads that have given back a slot and wake somebody for it: the worker
-  // stays until they are done.
-  int recycling_ ABSL_GUARDED_BY(mu_) = 0;
+  // Threads that wake somebody although no model is left, perhaps, that would
+  // keep the worker: it and its device stay until they are done.
+  int waking_ ABSL_GUARDED_BY(mu_) = 0;
   bool slot_wanted_ ABSL_GUARDED_BY(mu_) = false;
   DestroyList to_destroy_ ABSL_GUARDED_BY(mu_);
   absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();

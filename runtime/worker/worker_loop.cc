@@ -72,7 +72,10 @@ bool WorkerImpl::Step() {
     room = std::exchange(step_.room, false);
     if (next == nullptr && step_.ended.empty() && to_destroy_.empty() &&
         !room) {
-      if (quit_ && models_.empty()) return false;
+      if (quit_ && models_.empty()) {
+        mu_.Await(absl::Condition(this, &WorkerImpl::NobodyWakes));
+        return false;
+      }
       awaited = Park(now, until);
       rest = awaited == nullptr;
     }
@@ -88,6 +91,8 @@ bool WorkerImpl::Step() {
   if (awaited != nullptr) AwaitRun(*awaited, until);
   return true;
 }
+
+bool WorkerImpl::NobodyWakes() const { return waking_ == 0; }
 
 void WorkerImpl::Tidy(absl::Time now) {
   step_.next_expiry = absl::InfiniteFuture();

@@ -189,8 +189,8 @@ size_t MessageSize(const ReplyHeader& header, std::span<const Tensor> tensors) {
 
 }  // namespace
 
-absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
-                                             const BatchOutput& output) {
+absl::Status EncodeReply(const ReplyHeader& header, const BatchOutput& output,
+                         grpc::ByteBuffer& reply) {
   absl::InlinedVector<Tensor, 2> tensors(header.outputs.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     REPRISE_RETURN_IF_ERROR(
@@ -223,7 +223,9 @@ absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
     }
   }
   if (!writer.empty()) slices.push_back(writer.Take());
-  return grpc::ByteBuffer(slices.data(), slices.size());
+  grpc::ByteBuffer made(slices.data(), slices.size());
+  reply.Swap(&made);
+  return absl::OkStatus();
 }
 
 }  // namespace reprise

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "runtime/batch/batch_output.h"
@@ -21,12 +21,14 @@ struct ReplyHeader {
   size_t max_bytes;  // of the whole message
 };
 
-// Outputs of more than 1 KiB are not copied while slots are plentiful: the
-// buffer's slices hold shares of `output` until gRPC has sent them. Otherwise
-// they are copied once, and the slot is not needed any more.
+// Replaces `reply`, which is no return value because gRPC's buffers cannot be
+// moved. Outputs of more than 1 KiB are not copied while slots are plentiful:
+// its slices hold shares of `output` until gRPC has sent them. Otherwise they
+// are copied once, and the slot is not needed any more.
 //
-// INVALID_ARGUMENT: the reply would be larger than `max_bytes`.
-absl::StatusOr<grpc::ByteBuffer> EncodeReply(const ReplyHeader& header,
-                                             const BatchOutput& output);
+// INVALID_ARGUMENT: the reply would be larger than `max_bytes`; it is as it
+// was.
+absl::Status EncodeReply(const ReplyHeader& header, const BatchOutput& output,
+                         grpc::ByteBuffer& reply);
 
 }  // namespace reprise

@@ -160,17 +160,18 @@ void InferCall::Reply() {
   }
   const ReplyHeader header{*model_, request_.id, decoded_.outputs,
                            context_.max_reply_bytes};
-  absl::StatusOr<grpc::ByteBuffer> reply = EncodeReply(header, result_.output);
+  grpc::ByteBuffer reply;
+  status = EncodeReply(header, result_.output, reply);
   result_.output.Reset();
-  if (!reply.ok()) {
-    Fail(reply.status(), OutcomeOf(reply.status().code()));
+  if (!status.ok()) {
+    Fail(status, OutcomeOf(status.code()));
     return;
   }
-  context_.metrics.AddSent(reply->Length());
+  context_.metrics.AddSent(reply.Length());
   series_->AddRows(rows);
   // What is recorded before the reply goes can be seen by whoever has it.
   Record(absl::StatusCode::kOk, DeadlineOutcome::kMet);
-  writer_.Finish(*reply, grpc::Status::OK, finished_.tag());
+  writer_.Finish(reply, grpc::Status::OK, finished_.tag());
 }
 
 void InferCall::Refuse(const absl::Status& status, DeadlineOutcome outcome) {

@@ -8,8 +8,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/base/utf8.h"
 #include "runtime/model/loader.h"
 #include "runtime/model/repository.h"
 #include "runtime/tensor/dtype.h"
@@ -25,7 +27,7 @@ std::string TensorText(const TensorSpec& spec) {
     dims.push_back(spec.dims[axis] == kFreeDim ? spec.symbols[axis]
                                                : absl::StrCat(spec.dims[axis]));
   }
-  return absl::StrCat(spec.name, " ", DTypeName(spec.dtype), "[",
+  return absl::StrCat(LogName(spec.name), " ", DTypeName(spec.dtype), "[",
                       absl::StrJoin(dims, ","), "]");
 }
 
@@ -61,6 +63,10 @@ class Checker {
   void CheckAll(const RepositoryScan& scan) {
     for (const auto& [name, source] : scan.models) CheckModel(source);
     for (const auto& [name, status] : scan.unreadable) Fail(name, status);
+    for (const std::string& folder : scan.misnamed) {
+      Fail(folder, absl::InvalidArgumentError(
+                       "a model's name must be UTF-8: rename the folder"));
+    }
     for (const std::string& name : scan.ambiguous) {
       Fail(name, absl::InvalidArgumentError(
                      "it stands in more than one model repository"));
@@ -69,7 +75,7 @@ class Checker {
 
   void Fail(absl::string_view what, const absl::Status& status) {
     ++failed_;
-    out_ << "failed  " << what << "  " << status.message() << "\n";
+    out_ << "failed  " << what << "  " << ToUtf8(status.message()) << "\n";
   }
 
   // The last line; whether all is ok, and there is something at all: a folder
@@ -131,7 +137,7 @@ class Checker {
   void WriteNotes(absl::string_view kind,
                   const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
-      out_ << "        " << kind << ": " << text << "\n";
+      out_ << "        " << kind << ": " << ToUtf8(text) << "\n";
     }
   }
 
@@ -179,14 +185,22 @@ absl::StatusOr<CommandLine> ParseCheckLine(std::span<const char* const> args) {
       faults.push_back(absl::StrCat("'", arg, "' is not a directory"));
     }
   }
-  if (args.empty()) faults.emplace_back("nothing to check: name a repository");
-  if (!faults.empty()) {
-    return absl::InvalidArgumentError(absl::StrJoin(faults, "\n"));
+  if (args.empty()) {
+    return absl::InvalidArgumentError("nothing to check: name a repository");
   }
   std::vector<const char*> pointers;
   pointers.reserve(flags.size());
   for (const std::string& flag : flags) pointers.push_back(flag.c_str());
-  return ParseCommandLine(pointers);
+  absl::StatusOr<CommandLine> line = ParseCommandLine(pointers);
+  if (faults.empty()) return line;
+  // A flag that is misspelt comes first: what follows it is its value, perhaps.
+  std::vector<std::string> lines;
+  for (absl::string_view text : absl::StrSplit(line.status().message(), '\n')) {
+    const bool folder = absl::StartsWith(text, "--model-repository: ");
+    if (!text.empty() && !folder) lines.emplace_back(text);
+  }
+  lines.insert(lines.end(), faults.begin(), faults.end());
+  return absl::InvalidArgumentError(absl::StrJoin(lines, "\n"));
 }
 
 }  // namespace

@@ -120,8 +120,9 @@ void Encode(benchmark::State& state, bool may_hold_slot) {
   const DecodedRequest::Output wanted;
   const ReplyHeader header{*model, "", {&wanted, 1}, size_t{1} << 30};
   for (auto _ : state) {
-    auto reply = EncodeReply(header, rows);
-    if (!reply.ok()) state.SkipWithError(reply.status().ToString().c_str());
+    grpc::ByteBuffer reply;
+    const absl::Status status = EncodeReply(header, rows, reply);
+    if (!status.ok()) state.SkipWithError(status.ToString().c_str());
     benchmark::DoNotOptimize(reply);
   }
 }

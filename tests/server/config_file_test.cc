@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -47,7 +48,12 @@ TEST(ConfigFileTest, AMissingFileIsNotFound) {
   EXPECT_THAT(
       ReadConfigFile("/no/such/file"),
       StatusIs(absl::StatusCode::kNotFound, HasSubstr("'/no/such/file'")));
+  EXPECT_THAT(
+      ReadConfigFile(::testing::TempDir()),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("Is a directory")));
   const std::string path = ::testing::TempDir() + "config_file_test.conf";
+  std::ofstream(path) << "";
+  EXPECT_THAT(ReadConfigFile(path), IsOkAndHolds(IsEmpty()));
   std::ofstream(path) << "grpc-port: 1\n";
   EXPECT_THAT(ReadConfigFile(path),
               IsOkAndHolds(ElementsAre(Pair("grpc-port", "1"))));

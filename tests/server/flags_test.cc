@@ -107,13 +107,22 @@ TEST(FlagsTest, EveryFaultIsALine) {
                           "0"));
 }
 
+TEST(FlagsTest, ANumberThatNoTypeHoldsIsOneFault) {
+  EXPECT_THAT(Parse({"--grpc-port=99999999999"}),
+              StatusIs(kInvalid, "--grpc-port=99999999999: is out of range"));
+  EXPECT_THAT(Parse({"--grpc-port=-99999999999"}),
+              StatusIs(kInvalid, "--grpc-port=-99999999999: is out of range"));
+}
+
 TEST(FlagsTest, WhatWasNotUnderstoodIsNotMissing) {
   EXPECT_THAT(Parse({"--model-repositry=/models"}, false),
               StatusIs(kInvalid,
                        "unknown flag --model-repositry; did you mean "
                        "--model-repository?"));
   EXPECT_THAT(Parse({"--config=/no/such"}, false),
-              StatusIs(kInvalid, "--config: cannot read '/no/such'"));
+              StatusIs(kInvalid,
+                       "--config: cannot read '/no/such': No such file or "
+                       "directory"));
   EXPECT_THAT(Parse({"--grpc-infer-thread-count=0"}, false),
               StatusIs(kInvalid, HasSubstr("nothing to serve")));
 }

@@ -46,6 +46,7 @@ TEST_F(HealthProbeTest, ExitCodesAreThoseOfGrpcHealthProbe) {
   manager_.SetReady(false);
   EXPECT_EQ(Probe({front_->target(), "readiness"}), 4);
   EXPECT_EQ(Probe({front_->target(), "", "extra"}), 1);
+  EXPECT_EQ(Probe({front_->target(), "\xff"}), 1);
   EXPECT_EQ(Probe({"--rpc-timeout=x"}), 1);
   EXPECT_EQ(Probe({"--nope"}), 1);
 }

@@ -152,6 +152,11 @@ TEST_F(MetricsHttpTest, ConnectionsThatNeverAskHoldNoProbeUp) {
   std::vector<FileDescriptor> idle;
   for (int i = 0; i < 8; ++i) idle.emplace_back(Connect(http_->port()));
   EXPECT_THAT(Ask(http_->port(), "GET /livez"), StartsWith("HTTP/1.1 200"));
+  for (const FileDescriptor& connection : idle) {  // which had not to end first
+    char byte = 0;
+    EXPECT_EQ(recv(connection.get(), &byte, 1, MSG_DONTWAIT), -1);
+    EXPECT_EQ(errno, EAGAIN);
+  }
 }
 
 TEST_F(MetricsHttpTest, APortInUseIsOneClearLine) {

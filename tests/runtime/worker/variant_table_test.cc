@@ -154,7 +154,7 @@ TEST_F(VariantTableTest, TheLeastRecentlyUsedLeavesAndIsDestroyedLater) {
   EXPECT_THAT(table_.all(), ElementsAre(&kept, &wanted));
   EXPECT_FALSE(gone_.empty());
   EXPECT_EQ(fake_.live_executables(), 2);
-  EXPECT_THAT(table_.TakeEvicted(), ElementsAre("model=m dims=n=1"));
+  EXPECT_THAT(table_.TakeEvicted(), ElementsAre("model=m dims=\"n=1\""));
   EXPECT_THAT(table_.TakeEvicted(), IsEmpty());
 }
 

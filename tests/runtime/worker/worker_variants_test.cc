@@ -244,13 +244,13 @@ TEST_F(WorkerVariantsTest, TheLogHasALineForEachVariantThatComesOrGoes) {
   fake_->AwaitPrepares(prepared_ + 2);  // its first rung, and all of them
   Use(4);
   const std::string log = ::testing::internal::GetCapturedStderr();
-  const size_t made = log.find("variant made model=m dims=n=3");
+  const size_t made = log.find("variant made model=m dims=\"n=3\"");
   EXPECT_NE(made, std::string::npos) << log;
-  EXPECT_EQ(log.find("variant made model=m dims=n=3", made + 1),
+  EXPECT_EQ(log.find("variant made model=m dims=\"n=3\"", made + 1),
             std::string::npos)
       << log;
   EXPECT_THAT(log, AllOf(HasSubstr("ladder=\"1,2,4,8\""),
-                         HasSubstr("variant evicted model=m dims=n=3")));
+                         HasSubstr("variant evicted model=m dims=\"n=3\"")));
 }
 
 TEST_F(WorkerVariantsTest, AVariantInUseDoesNotLeave) {

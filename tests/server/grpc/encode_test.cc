@@ -1,5 +1,6 @@
 #include "server/grpc/encode.h"
 
+#include "runtime/base/status_macros.h"
 #include "server/grpc/bytes_tensor.h"
 #include "tests/server/fake_model_manager.h"
 #include "tests/server/grpc/request_builder.h"
@@ -31,6 +32,13 @@ ModelInferResponse Parse(const grpc::ByteBuffer& buffer) {
 
 constexpr size_t kNoLimit = 1 << 30;
 
+absl::StatusOr<grpc::ByteBuffer> Encode(const ReplyHeader& header,
+                                        const BatchOutput& output) {
+  grpc::ByteBuffer reply;
+  REPRISE_RETURN_IF_ERROR(EncodeReply(header, output, reply));
+  return reply;
+}
+
 TEST(EncodeTest, TheReplyIsWhatProtobufReads) {
   const Signature signature = SimpleSignature();
   const ModelHandle model = MakeModel("simple", signature, {}, 12);
@@ -42,7 +50,7 @@ TEST(EncodeTest, TheReplyIsWhatProtobufReads) {
       const std::string b(bytes, 'b');
       const BatchOutput output =
           MakeOutput(signature, {AsBytes(a), AsBytes(b)}, rows, may_hold_slot);
-      const auto reply = EncodeReply({*model, "req", wanted, kNoLimit}, output);
+      const auto reply = Encode({*model, "req", wanted, kNoLimit}, output);
       ASSERT_THAT(reply, IsOk());
       const ModelInferResponse response = Parse(*reply);
       EXPECT_EQ(response.model_name(), "simple");
@@ -64,7 +72,7 @@ TEST(EncodeTest, OnlyWhatWasAskedForIsSent) {
   const BatchOutput output = MakeOutput(
       signature, {AsBytes(std::string(64, 'a')), AsBytes(std::string(64, 'b'))},
       1);
-  const auto reply = EncodeReply({*model, "", wanted, kNoLimit}, output);
+  const auto reply = Encode({*model, "", wanted, kNoLimit}, output);
   ASSERT_THAT(reply, IsOk());
   const ModelInferResponse response = Parse(*reply);
   ASSERT_EQ(response.outputs_size(), 1);
@@ -80,7 +88,7 @@ TEST(EncodeTest, LargeOutputsKeepTheSlotUntilTheyAreSent) {
   BatchOutput output =
       MakeOutput(signature, {AsBytes(std::string(4096, 'z'))}, 1);
   const std::byte* const slot = output.bytes(0).data();
-  auto reply = EncodeReply({*model, "", wanted, kNoLimit}, output);
+  auto reply = Encode({*model, "", wanted, kNoLimit}, output);
   ASSERT_THAT(reply, IsOk());
   output.Reset();
   std::vector<grpc::Slice> slices;
@@ -97,7 +105,7 @@ TEST(EncodeTest, ScarceSlotsAreCopiedAndLetGo) {
   BatchOutput output =
       MakeOutput(signature, {AsBytes(std::string(4096, 'z'))}, 1, false);
   const std::byte* const slot = output.bytes(0).data();
-  auto reply = EncodeReply({*model, "", wanted, kNoLimit}, output);
+  auto reply = Encode({*model, "", wanted, kNoLimit}, output);
   ASSERT_THAT(reply, IsOk());
   std::vector<grpc::Slice> slices;
   ASSERT_TRUE(reply->Dump(&slices).ok());
@@ -128,9 +136,9 @@ TEST_P(EncodeSizesTest, EveryMixOfCopiesAndReferencesIsWhatProtobufReads) {
   const std::string a(static_cast<size_t>(sizes.first), 'x');
   const std::string b(static_cast<size_t>(sizes.second), 'y');
   const DecodedRequest::Output wanted[] = {{0, 0}, {1, 0}};
-  const auto reply = EncodeReply(
-      {*model, "", wanted, kNoLimit},
-      MakeOutput(signature, {AsBytes(a), AsBytes(b)}, 1, may_hold_slot));
+  const auto reply =
+      Encode({*model, "", wanted, kNoLimit},
+             MakeOutput(signature, {AsBytes(a), AsBytes(b)}, 1, may_hold_slot));
   ASSERT_THAT(reply, IsOk());
   const ModelInferResponse response = Parse(*reply);
   EXPECT_EQ(response.outputs(1).name(), "b");
@@ -148,8 +156,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(EncodeTest, ATinyReplyIsWhatProtobufReads) {
   const Signature signature = IdentitySignature(DType::kUint8, {1});
   const ModelHandle model = MakeModel("m", signature);
-  const auto reply = EncodeReply({*model, "", {}, kNoLimit},
-                                 MakeOutput(signature, {AsBytes("z")}, 1));
+  const auto reply = Encode({*model, "", {}, kNoLimit},
+                            MakeOutput(signature, {AsBytes("z")}, 1));
   ASSERT_THAT(reply, IsOk());
   ASSERT_LT(reply->Length(), 24u);
   EXPECT_EQ(Parse(*reply).model_name(), "m");
@@ -165,7 +173,7 @@ TEST(EncodeTest, StringsAreWrittenWithTheirLengths) {
         MakeOutput(signature, {{bytes.begin(), bytes.end()}}, 1);
     const ModelHandle model = MakeModel("id", signature);
     const DecodedRequest::Output wanted[] = {{0, 0}};
-    const auto reply = EncodeReply({*model, "", wanted, kNoLimit}, output);
+    const auto reply = Encode({*model, "", wanted, kNoLimit}, output);
     ASSERT_THAT(reply, IsOk());
     EXPECT_EQ(Parse(*reply).raw_output_contents(0), RawStrings({text, ""}));
   }
@@ -175,8 +183,8 @@ TEST(EncodeTest, AnEmptyTensorHasAnEmptyEntry) {
   const Signature signature = IdentitySignature(DType::kInt32, {0});
   const ModelHandle model = MakeModel("id", signature);
   const DecodedRequest::Output wanted[] = {{0, 0}};
-  const auto reply = EncodeReply({*model, "", wanted, kNoLimit},
-                                 MakeOutput(signature, {{}}, 1));
+  const auto reply =
+      Encode({*model, "", wanted, kNoLimit}, MakeOutput(signature, {{}}, 1));
   ASSERT_THAT(reply, IsOk());
   const ModelInferResponse response = Parse(*reply);
   EXPECT_THAT(response.outputs(0).shape(), ElementsAre(1, 0));
@@ -190,8 +198,8 @@ TEST(EncodeTest, ClassesReplaceTheTensor) {
   const ModelHandle model = MakeModel("id", signature, config);
   const DecodedRequest::Output wanted[] = {{0, 2}};
   const auto reply =
-      EncodeReply({*model, "", wanted, kNoLimit},
-                  MakeOutput(signature, {AsBytes(Raw<float>({1, 3, 2}))}, 1));
+      Encode({*model, "", wanted, kNoLimit},
+             MakeOutput(signature, {AsBytes(Raw<float>({1, 3, 2}))}, 1));
   ASSERT_THAT(reply, IsOk());
   const ModelInferResponse response = Parse(*reply);
   EXPECT_EQ(response.outputs(0).datatype(), "BYTES");
@@ -206,7 +214,7 @@ TEST(EncodeTest, AReplyAboveTheLimitIsRefused) {
   const DecodedRequest::Output wanted[] = {{0, 0}};
   const BatchOutput output =
       MakeOutput(signature, {AsBytes(std::string(4096, 'z'))}, 1);
-  EXPECT_THAT(EncodeReply({*model, "", wanted, 4096}, output),
+  EXPECT_THAT(Encode({*model, "", wanted, 4096}, output),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("exceeds the size limit of 4096")));
 }

@@ -24,6 +24,7 @@ using ::reprise::testing::TempDir;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class CheckTest : public ::testing::Test {
  protected:
@@ -157,6 +158,18 @@ TEST_F(CheckTest, ACommandLineWithoutSenseIsExplained) {
   EXPECT_EQ(Run({repo_.Path("absent")}), 2);
   EXPECT_THAT(out_, AllOf(HasSubstr("absent' is not a directory"),
                           Not(HasSubstr("--model-repository"))));
+  EXPECT_EQ(Run({repo_.path(), "--devic", "cpu"}), 2);
+  EXPECT_THAT(out_, StartsWith("unknown flag --devic; did you mean --device?\n"
+                               "'cpu' is not a directory\n"));
+}
+
+TEST_F(CheckTest, WhatIsNotUtf8IsShownEscaped) {
+  repo_.Write("a/1/model.onnx", ReluModel());
+  repo_.Write("b\xff/1/model.onnx", ReluModel());
+  EXPECT_EQ(Run({repo_.path()}), 1);
+  EXPECT_THAT(out_,
+              AllOf(HasSubstr("/b\\xff  a model's name must be UTF-8"),
+                    HasSubstr("\n1 ok, 1 failed\n"), Not(HasSubstr("\xff"))));
 }
 
 TEST_F(CheckTest, FoldersMayStandBehindFlags) {
