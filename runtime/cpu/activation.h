@@ -13,7 +13,7 @@ C Activate(const ops::Activation& activation, C x) {
   const C alpha = static_cast<C>(activation.alpha);
   const C beta = static_cast<C>(activation.beta);
   const auto gate = [&] {
-    return std::max(C{0}, std::min(C{1}, alpha * x + beta));
+    return std::max(std::min(alpha * x + beta, C{1}), C{0});  // NaN stays
   };
   switch (activation.kind) {
     case ops::ActivationKind::kNone:

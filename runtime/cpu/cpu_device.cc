@@ -15,9 +15,11 @@
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/cpu_loaded_model.h"
+#include "runtime/cpu/heap_slot_memory.h"
 #include "runtime/cpu/host_memory.h"
 #include "runtime/cpu/lane.h"
 #include "runtime/cpu/onednn.h"
+#include "runtime/prepare/slot_pool.h"
 
 namespace reprise::cpu {
 namespace {
@@ -114,7 +116,7 @@ class CpuDevice final : public Device {
   const int threads_;
   Clock& clock_;
   RunBoard board_;
-  SlotPool slots_;
+  SlotPool slots_{AllocateOnHeap};
 
   absl::Mutex mu_;
   std::map<int, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mu_);

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/cpu/quantile.h"
+#include "runtime/prepare/quantile.h"
 
 namespace reprise::cpu {
 
@@ -37,11 +37,11 @@ absl::Status CpuExecutable::Submit(Slot& slot, int rows) {
                                               " rows; the largest has ",
                                               ladder_.back().rows));
   }
-  auto& cpu_slot = static_cast<CpuSlot&>(slot);
-  cpu_slot.rung = rung;
-  Job job{runners_[rung].get(), &cpu_slot, rows, ladder_[rung].rows};
+  auto& host_slot = static_cast<HostSlot&>(slot);
+  host_slot.rung = rung;
+  Job job{runners_[rung].get(), &host_slot, rows, ladder_[rung].rows};
   if (IsFast(rung) && shared_.lane.TryRun(job)) return absl::OkStatus();
-  shared_.board.Begin(cpu_slot);
+  shared_.board.Begin(host_slot);
   return shared_.lane.Submit(job);
 }
 
@@ -57,10 +57,10 @@ bool CpuExecutable::RunsInline(int rows) const {
 }
 
 absl::StatusOr<RunTimes> CpuExecutable::Wait(Slot& slot, absl::Time deadline) {
-  auto& cpu_slot = static_cast<CpuSlot&>(slot);
+  auto& host_slot = static_cast<HostSlot&>(slot);
   REPRISE_ASSIGN_OR_RETURN(const RunTimes times,
-                           shared_.board.Wait(cpu_slot, deadline));
-  UpdateRung(ladder_[cpu_slot.rung], times.graph);
+                           shared_.board.Wait(host_slot, deadline));
+  UpdateRung(ladder_[host_slot.rung], times.graph);
   return times;
 }
 

@@ -8,10 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "runtime/cpu/cpu_slot.h"
 #include "runtime/cpu/lane.h"
 #include "runtime/cpu/program.h"
 #include "runtime/device/executable.h"
+#include "runtime/prepare/slot_layout.h"
+#include "runtime/prepare/slot_pool.h"
 
 namespace reprise::cpu {
 

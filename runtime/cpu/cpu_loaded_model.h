@@ -10,10 +10,11 @@
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
 #include "runtime/cpu/cpu_executable.h"
-#include "runtime/cpu/rung_choice.h"
 #include "runtime/cpu/weights.h"
 #include "runtime/device/device.h"
 #include "runtime/graph/graph.h"
+#include "runtime/prepare/host_slot.h"
+#include "runtime/prepare/rung_choice.h"
 
 namespace reprise::cpu {
 
@@ -64,14 +65,13 @@ class CpuLoadedModel final : public LoadedModel {
                           const std::vector<int>& ladder, Draft& draft);
   absl::Status CheckMemory(const Draft& draft, int64_t arena_bytes,
                            bool apart) const;
-  absl::Status RunApart(const Draft& draft, size_t rung, CpuSlot& slot,
+  absl::Status RunApart(const Draft& draft, size_t rung, HostSlot& slot,
                         RunTimes* times);
   // Over the lane's arena, where it is to run from now on.
-  absl::Status MoveToLane(Draft& draft, CpuSlot& slot);
-  absl::Status RunOnce(const Draft& draft, size_t rung, CpuSlot& slot,
+  absl::Status MoveToLane(Draft& draft, HostSlot& slot);
+  absl::Status RunOnce(const Draft& draft, size_t rung, HostSlot& slot,
                        RunTimes* times);
-  absl::Status TimeRungs(Draft& draft, CpuSlot& slot);
-  void DropSlowRungs(Draft& draft) const;
+  absl::Status TimeRungs(Draft& draft, HostSlot& slot);
 
   const ModelHost host_;
   const std::unique_ptr<const graph::Graph> graph_;

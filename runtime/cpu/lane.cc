@@ -7,11 +7,12 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/prepare/slot_layout.h"
 
 namespace reprise::cpu {
 namespace {
 
-void Pad(CpuSlot& slot, int rows, int rung) {
+void Pad(HostSlot& slot, int rows, int rung) {
   const SlotLayout& layout = slot.layout();
   for (size_t k = 0; k < layout.inputs.size(); ++k) {
     const size_t row = layout.inputs[k].row_bytes;
@@ -24,13 +25,13 @@ void Pad(CpuSlot& slot, int rows, int rung) {
 
 }  // namespace
 
-void RunBoard::Begin(CpuSlot& slot) {
+void RunBoard::Begin(HostSlot& slot) {
   absl::MutexLock lock(&mu_);
   slot.run = {};
   slot.run.running = true;
 }
 
-void RunBoard::Finish(CpuSlot& slot, absl::Status status,
+void RunBoard::Finish(HostSlot& slot, absl::Status status,
                       const RunTimes& times) {
   absl::MutexLock lock(&mu_);
   slot.run.running = true;
@@ -39,14 +40,14 @@ void RunBoard::Finish(CpuSlot& slot, absl::Status status,
   slot.run.times = times;
 }
 
-absl::StatusOr<RunTimes> RunBoard::Take(CpuSlot& slot) {
+absl::StatusOr<RunTimes> RunBoard::Take(HostSlot& slot) {
   slot.run.running = false;
   slot.run.done = false;
   if (!slot.run.status.ok()) return slot.run.status;
   return slot.run.times;
 }
 
-absl::StatusOr<RunTimes> RunBoard::Wait(CpuSlot& slot, absl::Time deadline) {
+absl::StatusOr<RunTimes> RunBoard::Wait(HostSlot& slot, absl::Time deadline) {
   absl::MutexLock lock(&mu_);
   if (!slot.run.running) {
     return absl::FailedPreconditionError("nothing was submitted in this slot");
@@ -61,7 +62,7 @@ absl::StatusOr<RunTimes> RunBoard::Wait(CpuSlot& slot, absl::Time deadline) {
   return absl::DeadlineExceededError("the run goes on");
 }
 
-absl::StatusOr<RunTimes> RunBoard::Await(CpuSlot& slot) {
+absl::StatusOr<RunTimes> RunBoard::Await(HostSlot& slot) {
   absl::MutexLock lock(&mu_);
   mu_.Await(absl::Condition(&slot.run.done));
   return Take(slot);
@@ -154,6 +155,7 @@ void Lane::Execute(const Job& job) {
   RunTimes times;
   times.copy_in = ready - begun;
   times.graph = clock_.Now() - ready;
+  times.graph_begun = ready - absl::UnixEpoch();
   board_.Finish(*job.slot, std::move(status), times);
 }
 

@@ -13,34 +13,36 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/thread.h"
 #include "runtime/cpu/arena.h"
-#include "runtime/cpu/cpu_slot.h"
 #include "runtime/cpu/onednn.h"
 #include "runtime/cpu/program.h"
+#include "runtime/device/executable.h"
+#include "runtime/prepare/host_slot.h"
 
 namespace reprise::cpu {
 
 // Tells those who wait that a slot is done, or that they are wanted elsewhere.
+// It guards the RunState of all slots.
 //
 // Threads: any.
 class RunBoard {
  public:
   explicit RunBoard(Clock& clock) : clock_(clock) {}
 
-  void Begin(CpuSlot& slot) ABSL_LOCKS_EXCLUDED(mu_);
+  void Begin(HostSlot& slot) ABSL_LOCKS_EXCLUDED(mu_);
   // Of a run that was begun, or that nobody could wait for until now.
-  void Finish(CpuSlot& slot, absl::Status status, const RunTimes& times)
+  void Finish(HostSlot& slot, absl::Status status, const RunTimes& times)
       ABSL_LOCKS_EXCLUDED(mu_);
 
   // As Executable::Wait. FAILED_PRECONDITION if nothing was begun. One Wake
   // ends one call; a call whose slot is done takes it along.
-  absl::StatusOr<RunTimes> Wait(CpuSlot& slot, absl::Time deadline)
+  absl::StatusOr<RunTimes> Wait(HostSlot& slot, absl::Time deadline)
       ABSL_LOCKS_EXCLUDED(mu_);
   // Waits for ever, and leaves a Wake to others: for a loader's own runs.
-  absl::StatusOr<RunTimes> Await(CpuSlot& slot) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<RunTimes> Await(HostSlot& slot) ABSL_LOCKS_EXCLUDED(mu_);
   void Wake() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  static absl::StatusOr<RunTimes> Take(CpuSlot& slot);
+  static absl::StatusOr<RunTimes> Take(HostSlot& slot);
 
   Clock& clock_;
   absl::Mutex mu_;
@@ -51,7 +53,7 @@ class RunBoard {
 // `rung` 0 means that the slot is used as it is.
 struct Job {
   Runner* runner = nullptr;
-  CpuSlot* slot = nullptr;
+  HostSlot* slot = nullptr;
   int rows = 1;
   int rung = 0;
 };

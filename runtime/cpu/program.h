@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "absl/status/status.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/plan/plan.h"
+#include "runtime/prepare/slot_layout.h"
 #include "runtime/tensor/host_tensor.h"
 
 namespace reprise::cpu {
@@ -26,12 +26,6 @@ struct Program {
   std::vector<std::shared_ptr<const HostTensor>> owned;
   int threads = 1;   // what the kernels were made for
   int64_t work = 0;  // of a run, as EstimateWork has it
-};
-
-// The addresses of one slot's tensors.
-struct SlotBuffers {
-  std::span<std::byte* const> inputs;
-  std::span<std::byte* const> outputs;
 };
 
 // Runs a program over an arena. All addresses but the slot's are looked up when

@@ -11,7 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "runtime/device/device_observer.h"
 #include "runtime/device/executable.h"
+#include "runtime/device/load_steps.h"
 #include "runtime/graph/graph.h"
 #include "runtime/tensor/signature.h"
 
@@ -60,6 +62,8 @@ struct DeviceMemory {
   int64_t slots = 0;  // of host memory, page-locked if need be, in all slots
 };
 
+// Any call may fail with an error that IsDeviceFault (fault.h).
+//
 // Threads: Load may be called from a loader thread beside serving. Executables
 // run on the thread that owns the device; Wake may be called from any thread.
 class Device {
@@ -85,6 +89,17 @@ class Device {
   virtual void Wake() = 0;
 
   virtual DeviceMemory memory() const = 0;
+
+  // Whether a run that takes far too long means that the device is lost, as
+  // where nobody can end what runs.
+  virtual bool is_lost_when_stuck() const { return false; }
+
+  // From now on tells `observer` of its runs and graphs, and its load_steps()
+  // of theirs. Before the first Load, on the thread that owns the device.
+  virtual void Observe(DeviceObserver* /*observer*/) {}
+
+  // Where its loaders wait for their turns; null: loading occupies nothing.
+  virtual LoadSteps* load_steps() { return nullptr; }
 };
 
 }  // namespace reprise

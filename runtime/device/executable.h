@@ -61,13 +61,17 @@ struct RunTimes {
   absl::Duration graph;    // the replay itself: always measured
   absl::Duration copy_in;  // zero where not measured
   absl::Duration copy_out;
+  // When the replay began, on a time line that all lanes of the device share;
+  // absent where no two of its replays overlap.
+  std::optional<absl::Duration> graph_begun = std::nullopt;
 };
 
 // Lifecycle: AcquireSlot, fill, Submit, Wait until done, read the outputs, drop
 // the lease. At most one batch of a lane runs at a time; a further Submit is
 // queued behind it by the device.
-// Threads: all methods on the thread that owns the device, but signature() and
-// arena_bytes(); where RunsInline, on any thread, one at a time.
+// Threads: all methods on the thread that owns the device, but signature(),
+// captured_graphs() and arena_bytes(); where RunsInline, on any thread, one at
+// a time.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -96,6 +100,9 @@ class Executable {
   // Whether Submit of `rows` rows would run them itself, within microseconds:
   // then it is not worth waking the thread that owns the device.
   virtual bool RunsInline(int /*rows*/) const { return false; }
+
+  // Graphs that it has captured, of all rungs; a device may do without.
+  virtual int captured_graphs() const { return 0; }
 
   // Bytes of the arena that this variant needs; slots and weights apart.
   virtual int64_t arena_bytes() const = 0;

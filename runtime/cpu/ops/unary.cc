@@ -56,7 +56,8 @@ T Softplus(T x) {
 
 template <typename T>
 T HardSigmoid(T x, T alpha, T beta) {
-  return std::max(T{0}, std::min(T{1}, alpha * x + beta));
+  // In this order NaN stays.
+  return std::max(std::min(alpha * x + beta, T{1}), T{0});
 }
 
 // The functions without parameters; null if `op` is none of them.

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/thread.h"
+#include "runtime/cpu/heap_slot_memory.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/status_matchers.h"
 
@@ -63,7 +64,7 @@ class CpuExecutableTest : public ::testing::Test {
   const pthread_t main_ = pthread_self();
   FakeClock clock_;
   RunBoard board_{clock_};
-  SlotPool slots_;
+  SlotPool slots_{AllocateOnHeap};
   absl::Mutex mu_;
   int rung_ = 0;
   bool inline_ = false;

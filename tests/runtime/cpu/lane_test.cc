@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/thread.h"
+#include "runtime/cpu/heap_slot_memory.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/status_matchers.h"
 
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 TEST(RunBoardTest, AWaitEndsByDeadlineWakeOrCompletion) {
   FakeClock clock;
   RunBoard board(clock);
-  CpuSlot slot(nullptr);
+  HostSlot slot;
   EXPECT_THAT(board.Wait(slot, absl::InfiniteFuture()),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   board.Begin(slot);
@@ -46,7 +47,7 @@ TEST(RunBoardTest, AWaitEndsByDeadlineWakeOrCompletion) {
 TEST(RunBoardTest, AWaitThatHasBegunIsWoken) {
   FakeClock clock;
   RunBoard board(clock);
-  CpuSlot slot(nullptr);
+  HostSlot slot;
   board.Begin(slot);
   Thread waiter("waiter", [&] {
     EXPECT_THAT(board.Wait(slot, absl::InfiniteFuture()),
@@ -66,7 +67,7 @@ TEST(RunBoardTest, AWaitThatHasBegunIsWoken) {
 TEST(RunBoardTest, AFailedRunGivesItsStatusOnce) {
   FakeClock clock;
   RunBoard board(clock);
-  CpuSlot slot(nullptr);
+  HostSlot slot;
   board.Begin(slot);
   board.Finish(slot, absl::InternalError("broken"), {});
   EXPECT_THAT(board.Await(slot),
@@ -102,9 +103,9 @@ struct Fixture {
     runner = std::make_unique<Runner>(std::move(program), lane->arena().data());
   }
 
-  std::unique_ptr<CpuSlot> MakeSlot() {
-    auto slot = std::make_unique<CpuSlot>(nullptr);
-    EXPECT_THAT(slot->Grow(layout), IsOk());
+  std::unique_ptr<HostSlot> MakeSlot() {
+    auto slot = std::make_unique<HostSlot>();
+    EXPECT_THAT(slot->Grow(layout, AllocateOnHeap), IsOk());
     slot->Use(layout);
     return slot;
   }
@@ -168,7 +169,7 @@ TEST(LaneTest, WhatIsSubmittedDuringTryRunRunsAfterIt) {
 
 TEST(LaneTest, FinishesWhatWasSubmittedBeforeItEnds) {
   Fixture f;
-  std::vector<std::unique_ptr<CpuSlot>> slots;
+  std::vector<std::unique_ptr<HostSlot>> slots;
   for (int i = 0; i < 20; ++i) {
     slots.push_back(f.MakeSlot());
     slots.back()->input(0)[0] = std::byte{1};

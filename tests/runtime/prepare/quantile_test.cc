@@ -1,10 +1,10 @@
-#include "runtime/cpu/quantile.h"
+#include "runtime/prepare/quantile.h"
 
 #include <vector>
 
 #include "gtest/gtest.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 TEST(QuantileTest, TakesTheNearestRank) {
@@ -43,4 +43,4 @@ TEST(QuantileTest, TheFirstRunSetsBoth) {
 }
 
 }  // namespace
-}  // namespace reprise::cpu
+}  // namespace reprise

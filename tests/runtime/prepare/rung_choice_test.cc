@@ -1,12 +1,13 @@
-#include "runtime/cpu/rung_choice.h"
+#include "runtime/prepare/rung_choice.h"
 
-#include <utility>
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,6 +52,20 @@ TEST(RungChoiceTest, RungsWithoutATimeSayNothing) {
   EXPECT_THAT(RungsWorthHaving(Times({10, 20, 0})), ElementsAre(0, 1, 2));
 }
 
+TEST(RungChoiceTest, WhatIsDroppedLeavesTheLadderAndWhatGoesWithIt) {
+  Ladder ladder = Times({100, 900, 899, 1000});
+  std::vector<std::unique_ptr<int>> runners;
+  for (const Rung& rung : ladder) {
+    runners.push_back(std::make_unique<int>(rung.rows));
+  }
+  KeepOnly(DropSlowRungs("net/1", ladder), runners);
+  ASSERT_EQ(ladder.size(), 3);
+  ASSERT_EQ(runners.size(), 3);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(ladder[i].rows, *runners[i]);
+  EXPECT_EQ(ladder[1].rows, 3);
+  EXPECT_EQ(ladder[1].p50, absl::Microseconds(899));
+}
+
 TEST(RungChoiceTest, AChoiceHoldsForTheSameDimsAndLadder) {
   RungChoices choices;
   choices.Keep({3}, {1, 2, 4}, {4});
@@ -71,4 +86,4 @@ TEST(RungChoiceTest, TheOldestChoiceIsForgotten) {
 }
 
 }  // namespace
-}  // namespace reprise::cpu
+}  // namespace reprise

@@ -1,18 +1,22 @@
-#include "runtime/cpu/cpu_slot.h"
+#include "runtime/prepare/slot_pool.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/thread.h"
+#include "tests/runtime/prepare/test_memory.h"
 #include "tests/testing/status_matchers.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
+using ::testing::ElementsAre;
 
 Signature TwoInputs() {
   Signature signature;
@@ -24,26 +28,9 @@ Signature TwoInputs() {
   return signature;
 }
 
-TEST(CpuSlotTest, LaysTensorsOutAlignedAndApart) {
-  auto layout = MakeSlotLayout(TwoInputs(), 4);
-  ASSERT_THAT(layout, IsOk());
-  EXPECT_EQ(layout->inputs[0].row_bytes, 12);
-  EXPECT_EQ(layout->inputs[0].bytes, 48);
-  EXPECT_EQ(layout->inputs[1].offset, 64);
-  EXPECT_EQ(layout->outputs[0].offset, 128);
-  EXPECT_EQ(layout->bytes, 128 + 128);
-}
-
-TEST(CpuSlotTest, RefusesSizesThatOverflow) {
-  Signature signature = TwoInputs();
-  signature.inputs[0].dims = {int64_t{1} << 62};
-  EXPECT_THAT(MakeSlotLayout(signature, 4),
-              StatusIs(absl::StatusCode::kInvalidArgument));
-}
-
-TEST(CpuSlotTest, ThePoolIsBoundedAndTakesBackFromAnyThread) {
+TEST(SlotPoolTest, ThePoolIsBoundedAndTakesBackFromAnyThread) {
   const SlotLayout layout = MakeSlotLayout(TwoInputs(), 4).value();
-  SlotPool pool;
+  SlotPool pool(AllocateForTest);
   ASSERT_THAT(pool.Add(2), IsOk());
   const SlotHold hold = pool.Require(layout).value();
   SlotLease first(pool.Acquire(layout));
@@ -56,13 +43,13 @@ TEST(CpuSlotTest, ThePoolIsBoundedAndTakesBackFromAnyThread) {
   EXPECT_NE(pool.Acquire(layout), nullptr);
 }
 
-TEST(CpuSlotTest, GrowthIsWhatTheSlotsLack) {
+TEST(SlotPoolTest, GrowthIsWhatTheSlotsLack) {
   const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
   const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
   const auto bytes = [](const SlotLayout& layout) {
     return static_cast<int64_t>(layout.bytes);
   };
-  SlotPool pool;
+  SlotPool pool(AllocateForTest);
   EXPECT_EQ(pool.BytesToGrow(large), 0);  // there is none to grow
   ASSERT_THAT(pool.Add(2), IsOk());
   EXPECT_EQ(pool.BytesToGrow(small), 2 * bytes(small));
@@ -80,9 +67,9 @@ TEST(CpuSlotTest, GrowthIsWhatTheSlotsLack) {
   EXPECT_EQ(pool.bytes(), 2 * bytes(large));
 }
 
-TEST(CpuSlotTest, NewSlotsAreAsLargeAsTheOthers) {
+TEST(SlotPoolTest, NewSlotsAreAsLargeAsTheOthers) {
   const SlotLayout layout = MakeSlotLayout(TwoInputs(), 1000).value();
-  SlotPool pool;
+  SlotPool pool(AllocateForTest);
   const SlotHold hold = pool.Require(layout).value();
   ASSERT_THAT(pool.Add(3), IsOk());
   EXPECT_EQ(pool.size(), 3);
@@ -91,10 +78,10 @@ TEST(CpuSlotTest, NewSlotsAreAsLargeAsTheOthers) {
   EXPECT_EQ(lease->output(0).size(), 20000);
 }
 
-TEST(CpuSlotTest, WhatNobodyNeedsIsGivenBack) {
+TEST(SlotPoolTest, WhatNobodyNeedsIsGivenBack) {
   const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
   const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
-  SlotPool pool;
+  SlotPool pool(AllocateForTest);
   ASSERT_THAT(pool.Add(2), IsOk());
   const SlotHold hold = pool.Require(small).value();
   const int64_t bytes = pool.bytes();
@@ -111,9 +98,9 @@ TEST(CpuSlotTest, WhatNobodyNeedsIsGivenBack) {
   EXPECT_EQ(lease->output(0).size(), 20);
 }
 
-TEST(CpuSlotTest, WhatIsNotToBeHadIsRefusedAndChangesNothing) {
+TEST(SlotPoolTest, WhatIsNotToBeHadIsRefusedAndChangesNothing) {
   const SlotLayout layout = MakeSlotLayout(TwoInputs(), 4).value();
-  SlotPool pool;
+  SlotPool pool(AllocateForTest);
   ASSERT_THAT(pool.Add(2), IsOk());
   const SlotHold hold = pool.Require(layout).value();
   const int64_t bytes = pool.bytes();
@@ -124,10 +111,10 @@ TEST(CpuSlotTest, WhatIsNotToBeHadIsRefusedAndChangesNothing) {
   EXPECT_EQ(pool.bytes(), bytes);
 }
 
-TEST(CpuSlotTest, ASlotInUseIsGrownWhenItIsLentAgain) {
+TEST(SlotPoolTest, ASlotInUseIsGrownWhenItIsLentAgain) {
   const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
   const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
-  SlotPool pool;
+  SlotPool pool(AllocateForTest);
   ASSERT_THAT(pool.Add(1), IsOk());
   const SlotHold first_hold = pool.Require(small).value();
   SlotLease lease(pool.Acquire(small));
@@ -143,5 +130,37 @@ TEST(CpuSlotTest, ASlotInUseIsGrownWhenItIsLentAgain) {
   lease->input(0)[11999] = std::byte{1};
 }
 
+TEST(SlotPoolTest, MemoryThatCannotBeTrimmedIsUsedAgain) {
+  const SlotLayout small = MakeSlotLayout(TwoInputs(), 1).value();
+  const SlotLayout large = MakeSlotLayout(TwoInputs(), 1000).value();
+  int blocks = 0;
+  SlotPool pool([&](size_t bytes) {
+    ++blocks;
+    return AllocateRigid(bytes);
+  });
+  ASSERT_THAT(pool.Add(2), IsOk());
+  SlotHold hold = pool.Require(large).value();
+  const int64_t bytes = pool.bytes();
+  hold = pool.Require(small).value();
+  EXPECT_EQ(pool.bytes(), bytes);
+  const int before = blocks;
+  EXPECT_EQ(pool.BytesToGrow(large), 0);
+  hold = pool.Require(large).value();
+  EXPECT_EQ(blocks, before);
+  SlotLease lease(pool.Acquire(large));
+  EXPECT_EQ(lease->output(0).size(), 20000);
+}
+
+TEST(SlotPoolTest, SlotsAreNumberedInTheOrderInWhichTheyWereAdded) {
+  const SlotLayout layout = MakeSlotLayout(TwoInputs(), 1).value();
+  SlotPool pool(AllocateForTest);
+  ASSERT_THAT(pool.Add(2), IsOk());
+  ASSERT_THAT(pool.Add(1), IsOk());
+  const SlotHold hold = pool.Require(layout).value();
+  std::set<int> indices;
+  for (int i = 0; i < 3; ++i) indices.insert(pool.Acquire(layout)->index());
+  EXPECT_THAT(indices, ElementsAre(0, 1, 2));
+}
+
 }  // namespace
-}  // namespace reprise::cpu
+}  // namespace reprise

@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "runtime/tensor/ladder.h"
 
-namespace reprise::cpu {
+namespace reprise {
 
 // The value at `share` (0..1] of the sorted `times`: nearest rank. `times` is
 // not empty.
@@ -18,4 +18,4 @@ absl::Duration QuantileOf(std::vector<absl::Duration> times, double share);
 // its quantile. p99.9 never stands below p50.
 void UpdateRung(Rung& rung, absl::Duration time);
 
-}  // namespace reprise::cpu
+}  // namespace reprise

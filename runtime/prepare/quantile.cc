@@ -1,9 +1,9 @@
-#include "runtime/cpu/quantile.h"
+#include "runtime/prepare/quantile.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 // The step of the median as a share of itself: it follows a change of speed
@@ -37,4 +37,4 @@ void UpdateRung(Rung& rung, absl::Duration time) {
   rung.p999 = std::max(rung.p999, rung.p50);
 }
 
-}  // namespace reprise::cpu
+}  // namespace reprise

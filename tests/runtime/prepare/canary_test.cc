@@ -1,15 +1,18 @@
-#include "runtime/cpu/canary.h"
+#include "runtime/prepare/canary.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/status_matchers.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 using ::reprise::testing::IsOk;
@@ -26,23 +29,30 @@ Signature RowsOf(DType dtype) {
   return signature;
 }
 
+template <typename T>
+TensorRows RowsIn(std::array<T, 8>& values) {
+  return {reinterpret_cast<std::byte*>(values.data()), 2 * sizeof(T)};
+}
+
 // Runs the canary over a model written as a function of all rows.
 template <typename T = float, typename Fn>
-absl::Status Check(Fn model) {
+absl::Status Check(Fn model, double between_rungs = 0) {
   const Signature signature =
       RowsOf(std::is_same_v<T, float> ? DType::kFp32 : DType::kInt64);
   const std::vector<int> rungs = {1, 2, 4};
-  const SlotLayout layout = MakeSlotLayout(signature, 4).value();
-  CpuSlot slot(nullptr);
-  EXPECT_THAT(slot.Grow(layout), IsOk());
-  slot.Use(layout);
-  return CheckRowsIndependent(
-      {signature, rungs, slot, [&](size_t rung) {
-         auto* x = reinterpret_cast<T*>(slot.buffers().inputs[0]);
-         auto* y = reinterpret_cast<T*>(slot.buffers().outputs[0]);
-         model(x, y, 2 * rungs[rung]);
-         return absl::OkStatus();
-       }});
+  std::array<T, 8> x = {};  // of four rows
+  std::array<T, 8> y = {};
+  const TensorRows inputs = RowsIn(x);
+  const TensorRows outputs = RowsIn(y);
+  return CheckRowsIndependent({signature,
+                               rungs,
+                               {&inputs, 1},
+                               {&outputs, 1},
+                               [&](size_t rung) {
+                                 model(x.data(), y.data(), 2 * rungs[rung]);
+                                 return absl::OkStatus();
+                               },
+                               between_rungs});
 }
 
 TEST(CanaryTest, AcceptsRowsThatAreIndependent) {
@@ -59,6 +69,17 @@ TEST(CanaryTest, AcceptsARoundingThatDependsOnTheRung) {
                 }
               }),
               IsOk());
+}
+
+TEST(CanaryTest, ADeviceSaysHowFarItsRungsMayDiffer) {
+  const auto rounded = [](const float* x, float* y, int n) {
+    for (int i = 0; i < n; ++i) y[i] = x[i] * (n > 4 ? 1.0F : 1.01F);
+  };
+  EXPECT_THAT(Check(rounded), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                       HasSubstr("and alone")));
+  EXPECT_THAT(Check(rounded, 2e-2), IsOk());
+  EXPECT_THAT(Check(rounded, 5e-3),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(CanaryTest, RefusesAFloorUnderTheWholeBatch) {
@@ -127,6 +148,13 @@ TEST(CanaryTest, ADivisionDoesNotHideWhereAnIntegerGoes) {
                        HasSubstr("different values")));
 }
 
+TEST(CanaryTest, SamplesFillTheRowsAskedForAndNoOther) {
+  std::array<float, 8> x = {};
+  const TensorRows inputs = RowsIn(x);
+  FillWithSamples(RowsOf(DType::kFp32), 3, {&inputs, 1});
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(x[i] == 0, i >= 6) << i;
+}
+
 TEST(CanaryTest, RefusesASwapOfRows) {
   EXPECT_THAT(Check([](const float* x, float* y, int n) {
                 for (int i = 0; i < n; ++i) y[i] = x[n - 1 - i];
@@ -135,4 +163,4 @@ TEST(CanaryTest, RefusesASwapOfRows) {
 }
 
 }  // namespace
-}  // namespace reprise::cpu
+}  // namespace reprise

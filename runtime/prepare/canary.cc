@@ -1,4 +1,4 @@
-#include "runtime/cpu/canary.h"
+#include "runtime/prepare/canary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@
 #include "runtime/tensor/float16.h"
 #include "runtime/tensor/string_ref.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -139,16 +140,16 @@ void Repeat(std::byte* at, size_t period, size_t bytes) {
 // megabytes is then filled by copies.
 constexpr size_t kPeriod = 4093;
 
-// Row `as` of the slot becomes the row known as `row`.
-void FillRow(const Signature& signature, CpuSlot& slot, int as, int row,
-             Integers integers) {
+// Row `as` of the inputs becomes the row known as `row`.
+void FillRow(const Signature& signature, std::span<const TensorRows> inputs,
+             int as, int row, Integers integers) {
   // The first row is the smallest: what depends on a maximum shows.
   const double magnitude = row == 0 ? 0.5 : 2.0 + row % 3;
   for (size_t k = 0; k < signature.inputs.size(); ++k) {
     const DType dtype = signature.inputs[k].dtype;
     const size_t size = ElementSize(dtype);
-    const size_t bytes = slot.layout().inputs[k].row_bytes;
-    std::byte* at = slot.buffers().inputs[k] + static_cast<size_t>(as) * bytes;
+    const size_t bytes = inputs[k].row_bytes;
+    std::byte* at = inputs[k].data + static_cast<size_t>(as) * bytes;
     const uint64_t seed = (static_cast<uint64_t>(row) << 40) + (k << 32);
     for (size_t i = 0; i < kPeriod && i * size < bytes; ++i) {
       PutElement(dtype, at + i * size, Noise(seed + i), magnitude, integers);
@@ -173,14 +174,14 @@ class Canary {
   int largest() const { return c_.rungs.back(); }
 
   void Fill(int as, int row) {
-    FillRow(c_.signature, c_.slot, as, row, Integers::kMixed);
+    FillRow(c_.signature, c_.inputs, as, row, Integers::kMixed);
   }
 
   void PoisonRow(int row) {
     for (size_t k = 0; k < c_.signature.inputs.size(); ++k) {
       const DType dtype = c_.signature.inputs[k].dtype;
-      const size_t bytes = c_.slot.layout().inputs[k].row_bytes;
-      std::byte* at = c_.slot.buffers().inputs[k] + row * bytes;
+      const size_t bytes = c_.inputs[k].row_bytes;
+      std::byte* at = c_.inputs[k].data + static_cast<size_t>(row) * bytes;
       if (bytes == 0) continue;
       PoisonElement(dtype, at);
       Repeat(at, ElementSize(dtype), bytes);
@@ -190,8 +191,9 @@ class Canary {
   std::vector<Bytes> OutputRow(int row) {
     std::vector<Bytes> outputs;
     for (size_t k = 0; k < c_.signature.outputs.size(); ++k) {
-      const size_t bytes = c_.slot.layout().outputs[k].row_bytes;
-      const std::byte* at = c_.slot.buffers().outputs[k] + row * bytes;
+      const size_t bytes = c_.outputs[k].row_bytes;
+      const std::byte* at =
+          c_.outputs[k].data + static_cast<size_t>(row) * bytes;
       outputs.emplace_back(at, at + bytes);
     }
     return outputs;
@@ -270,10 +272,10 @@ class Canary {
 
   absl::Status CompareAlone(int row, int rows,
                             const std::vector<Bytes>& expected) {
-    return Compare(row, rows, expected, /*tolerance=*/0, "and alone");
+    return Compare(row, rows, expected, c_.between_rungs, "and alone");
   }
 
-  // A tolerance of 0 is that between two rungs.
+  // A tolerance of 0 is what is usual between two rungs.
   absl::Status Compare(int row, int rows, const std::vector<Bytes>& expected,
                        double tolerance, absl::string_view where) {
     const std::vector<Bytes> actual = OutputRow(row);
@@ -291,28 +293,6 @@ class Canary {
     return absl::OkStatus();
   }
 
-  // Empty if they agree.
-  static std::string Difference(DType dtype, const Bytes& actual,
-                                const Bytes& expected, double tolerance) {
-    if (actual == expected) return "";
-    if (!IsFloat(dtype)) return "made of different values";
-    const size_t size = ElementSize(dtype);
-    double scale = 0;
-    for (size_t i = 0; i < expected.size(); i += size) {
-      const double value = std::abs(Real(dtype, &expected[i]));
-      if (std::isfinite(value)) scale = std::max(scale, value);
-    }
-    for (size_t i = 0; i < expected.size(); i += size) {
-      const double a = Real(dtype, &actual[i]);
-      const double b = Real(dtype, &expected[i]);
-      const bool same = a == b || (std::isnan(a) && std::isnan(b));
-      if (!same && !(std::abs(a - b) <= tolerance * scale)) {
-        return absl::StrCat(a, " and ", b, " at element ", i / size);
-      }
-    }
-    return "";
-  }
-
   const CanaryRun& c_;
   std::vector<std::vector<Bytes>> alone_;    // of row 0, row 1, the last row
   std::map<int, std::vector<Bytes>> clean_;  // of the rung that is checked
@@ -320,9 +300,32 @@ class Canary {
 
 }  // namespace
 
-void FillWithSamples(const Signature& signature, int rows, CpuSlot& slot) {
+std::string Difference(DType dtype, std::span<const std::byte> actual,
+                       std::span<const std::byte> expected, double tolerance) {
+  const size_t size = ElementSize(dtype);
+  if (actual.size() != expected.size()) return "of another size";
+  if (std::equal(actual.begin(), actual.end(), expected.begin())) return "";
+  if (!IsFloat(dtype)) return "made of different values";
+  double scale = 0;
+  for (size_t i = 0; i < expected.size(); i += size) {
+    const double value = std::abs(Real(dtype, &expected[i]));
+    if (std::isfinite(value)) scale = std::max(scale, value);
+  }
+  for (size_t i = 0; i < expected.size(); i += size) {
+    const double a = Real(dtype, &actual[i]);
+    const double b = Real(dtype, &expected[i]);
+    const bool same = a == b || (std::isnan(a) && std::isnan(b));
+    if (!same && !(std::abs(a - b) <= tolerance * scale)) {
+      return absl::StrCat(a, " and ", b, " at element ", i / size);
+    }
+  }
+  return "";
+}
+
+void FillWithSamples(const Signature& signature, int rows,
+                     std::span<const TensorRows> inputs) {
   for (int row = 0; row < rows; ++row) {
-    FillRow(signature, slot, row, row, Integers::kSmall);
+    FillRow(signature, inputs, row, row, Integers::kSmall);
   }
 }
 
@@ -333,4 +336,4 @@ absl::Status CheckRowsIndependent(const CanaryRun& canary) {
   return Canary(canary).Check();
 }
 
-}  // namespace reprise::cpu
+}  // namespace reprise

@@ -1,11 +1,13 @@
-#include "runtime/cpu/rung_choice.h"
+#include "runtime/prepare/rung_choice.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "runtime/base/log.h"
 
-namespace reprise::cpu {
+namespace reprise {
 namespace {
 
 // A rung must be this much faster than a larger one to be worth having.
@@ -28,6 +30,19 @@ std::vector<size_t> RungsWorthHaving(const Ladder& ladder) {
   return kept;
 }
 
+std::vector<size_t> DropSlowRungs(absl::string_view model, Ladder& ladder) {
+  std::vector<size_t> kept = RungsWorthHaving(ladder);
+  for (size_t i = 0; i < ladder.size(); ++i) {
+    if (std::binary_search(kept.begin(), kept.end(), i)) continue;
+    LogVerbose(
+        1, absl::StrCat("rung dropped: not faster than a larger one model=",
+                        LogName(model), " rows=", ladder[i].rows,
+                        " p50_us=", absl::ToDoubleMicroseconds(ladder[i].p50)));
+  }
+  KeepOnly(kept, ladder);
+  return kept;
+}
+
 const std::vector<int>* RungChoices::Find(
     const Dims& dims, const std::vector<int>& ladder) const {
   for (const Choice& choice : choices_) {
@@ -42,4 +57,4 @@ void RungChoices::Keep(const Dims& dims, const std::vector<int>& ladder,
   choices_.push_back({dims, ladder, std::move(rows)});
 }
 
-}  // namespace reprise::cpu
+}  // namespace reprise
