@@ -34,9 +34,24 @@ mkdir -p "${@: -1}/bin"
 cat >"${@: -1}/bin/pip" <<'PIP'
 #!/bin/bash
 echo "pip $*" >>"$STATE/calls"
-case "$*" in *absent*) exit 1 ;; esac
+case "$*" in
+  *absent*) exit 1 ;;
+  *nvidia-cuda-nvcc*)
+    if [ -e "$STATE/no-wheels" ]; then echo "ERROR: No matching distribution" >&2; exit 1; fi
+    "$STATE/make-toolkit" "$(dirname "$0")/../lib/python3.11/site-packages/nvidia/cu13" 13000 ;;
+esac
 PIP
 chmod +x ${@: -1}/bin/pip""",
+    # make-toolkit FOLDER CUDA_VERSION: one whose compiler works while a file of it is there.
+    "make-toolkit": """
+mkdir -p "$1/bin" "$1/include"
+touch "$1/works" "$1/include/cublasLt.h"
+echo "#define CUDA_VERSION $2" >"$1/include/cuda.h"
+cat >"$1/bin/nvcc" <<'NVCC'
+#!/bin/bash
+[ -e "$(dirname "$0")/../works" ] || { echo "nvcc: no cicc" >&2; exit 1; }
+NVCC
+chmod +x "$1/bin/nvcc" """,
     "go": "echo go1.19",
 }
 
@@ -53,18 +68,30 @@ class SetupTest(unittest.TestCase):
         (self.state / "installed").touch()
         self.programs = "/usr/bin:/bin"
 
-    def run_setup(self, *arguments, script=ROOT / "deploy/setup"):
+    def run_setup(self, *arguments, script=ROOT / "deploy/setup", **environment):
         return subprocess.run(
             [script, *arguments], capture_output=True, text=True, check=False,
             cwd="/", stdin=subprocess.DEVNULL,
-            env={"PATH": f"{self.state}:{self.programs}", "STATE": str(self.state)})
+            env={"PATH": f"{self.state}:{self.programs}", "STATE": str(self.state), **environment})
 
-    def run_copy(self, *arguments):
+    def run_copy(self, *arguments, **environment):
         """A copy of the script, which keeps its tools beside itself."""
         script = self.state / "copy/deploy/setup"
         script.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "deploy/setup", script)
-        return self.run_setup(*arguments, script=script), self.state / "copy/build/tools"
+        shutil.copytree(ROOT / "deploy/cmake", script.parent / "cmake", dirs_exist_ok=True)
+        return self.run_setup(*arguments, script=script, **environment), self.state / "copy/build/tools"
+
+    def need_no_toolkit(self):
+        """What follows is of a machine without one."""
+        if pathlib.Path("/usr/local/cuda").exists() or pathlib.Path("/usr/bin/nvcc").exists():
+            self.skipTest("this machine has a CUDA toolkit")
+
+    def toolkit(self, version):
+        """A CUDA toolkit of that version, installed by somebody else."""
+        folder = self.state / f"toolkit-{version}"
+        subprocess.run([self.state / "make-toolkit", folder, str(version)], check=True)
+        return folder
 
     def hide(self, name):
         """This machine's programs without one of them."""
@@ -136,6 +163,53 @@ class SetupTest(unittest.TestCase):
                               text=True, check=True)
         self.assertEqual(said.stdout, f"{library} -m a model\n")
 
+    def test_cuda_takes_the_toolkit_that_is_installed(self):
+        toolkit = self.toolkit(12040)
+        result, _ = self.run_copy("--cuda", CUDA_HOME=str(toolkit))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"CUDA toolkit 12.4 in {toolkit}", result.stdout)
+        self.assertFalse(any(call.startswith("pip") for call in self.calls()))
+
+    def test_cuda_installs_packages_once_where_no_toolkit_will_do(self):
+        self.need_no_toolkit()
+        old = self.toolkit(12030)
+        result, _ = self.run_copy("--cuda", CUDA_HOME=str(old))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"{old} is passed over: it is CUDA 12.3", result.stderr)
+        self.assertRegex(result.stdout, r"CUDA toolkit 13.0 in .*/build/cuda/lib/python3.11/"
+                                        r"site-packages/nvidia/cu13\n")
+        before = self.calls()
+        self.assertTrue(any("--no-deps" in call and "nvidia-cublas" in call for call in before))
+        result, _ = self.run_copy("--cuda")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.calls(), before)
+
+    def test_cuda_repairs_packages_that_do_not_compile(self):
+        self.need_no_toolkit()
+        self.run_copy("--cuda")
+        works = self.state / "copy/build/cuda/lib/python3.11/site-packages/nvidia/cu13/works"
+        works.unlink()
+        result, _ = self.run_copy("--cuda")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("compiles no kernel", result.stdout)
+        self.assertTrue(works.exists())
+
+    def test_cuda_fails_with_the_reason(self):
+        self.need_no_toolkit()
+        (self.state / "no-wheels").touch()
+        result, _ = self.run_copy("--cuda")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No matching distribution", result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1],
+                         "setup: missing, and pip could not install: the CUDA toolkit")
+        broken = self.toolkit(12080)
+        (broken / "works").unlink()
+        (self.state / "no-wheels").unlink()
+        result, _ = self.run_copy("--cuda", CUDA_HOME=str(broken))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("nvcc: no cicc", result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], f"setup: the CUDA toolkit in {broken} compiles no kernel")
+
     def test_refuses_an_unknown_argument(self):
         result = self.run_setup("--everything")
         self.assertEqual(result.returncode, 1)
@@ -150,4 +224,4 @@ class SetupTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
