@@ -20,6 +20,7 @@
 #include "grpc/support/log.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "server/devices.h"
 #include "server/exit_code.h"
 #include "server/exit_guard.h"
 #include "server/flags.h"
@@ -33,6 +34,9 @@ namespace {
 // Beyond lame duck and exit timeout: GOAWAY, the last replies, and the end of
 // threads and devices.
 constexpr absl::Duration kLastSteps = absl::Seconds(10);
+
+// From the loss of a device to the end.
+constexpr absl::Duration kLostSteps = absl::Milliseconds(1500);
 
 // Large messages are reused by the heap instead of being mapped and faulted in
 // anew: 63 page faults a call of 600 KB become none. 32 MiB is the largest
@@ -123,6 +127,20 @@ ExitCode CannotStart(const absl::Status& status) {
   return ExitCode::kCannotStart;
 }
 
+ExitCode ExitLost(Server& server) {
+  server.EndLost();
+  LogError(absl::StrCat("exit now: a device is lost code=",
+                        static_cast<int>(ExitCode::kDeviceLost)));
+  ExitNow(ExitCode::kDeviceLost);
+}
+
+// Ends the process in time, whatever hangs; what is on the device is left as it
+// is.
+void EndLost(Server& server, const sigset_t& signals, Clock& clock) {
+  RunGuarded(signals, clock, kLostSteps, ExitCode::kDeviceLost,
+             [&server] { return ExitLost(server); });
+}
+
 ExitCode Serve(const CommandLine& line, const DeviceWrapper& wrap) {
   const ServerOptions& options = line.options;
   const sigset_t signals = BlockSignals();
@@ -135,8 +153,10 @@ ExitCode Serve(const CommandLine& line, const DeviceWrapper& wrap) {
       Server::Create(options, clock, wrap);
   if (!server.ok()) return CannotStart(server.status());
   StartResult start(options.exit_on_error);
+  (*server)->OnLost(RequestStop);
   (*server)->Start([&start](const absl::Status& s) { start.Report(s); });
   AwaitStopSignal(signals);
+  if ((*server)->lost()) EndLost(**server, signals, clock);
   if (start.failed()) {
     return RunGuarded(signals, clock, kLastSteps, ExitCode::kCannotStart,
                       [&server] {
@@ -148,6 +168,7 @@ ExitCode Serve(const CommandLine& line, const DeviceWrapper& wrap) {
                     options.lame_duck + options.exit_timeout + kLastSteps,
                     ExitCode::kExitTimeout, [&server] {
                       const bool in_time = (*server)->Drain();
+                      if ((*server)->lost()) ExitLost(**server);
                       if (in_time) LogInfo("everything answered");
                       server->reset();
                       return in_time ? ExitCode::kOk : ExitCode::kExitTimeout;

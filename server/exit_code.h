@@ -9,6 +9,8 @@ enum class ExitCode {
   kBadCommandLine = 2,  // flags, or the file of --config
   kExitTimeout = 3,     // --exit-timeout-secs: something was not answered, or
                         // did not end
+  kDeviceLost = 4,      // a GPU's error that only a new process mends, or a
+                        // run on it that did not end
   kSecondSignal = 143,  // a second SIGTERM or SIGINT (exit_guard.h)
 };
 

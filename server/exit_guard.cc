@@ -14,8 +14,6 @@
 namespace reprise {
 namespace {
 
-[[noreturn]] void ExitNow(ExitCode code) { _exit(static_cast<int>(code)); }
-
 // After the last steps a stop signal ends the process at once, also one that is
 // pending, unless those are to be forgotten.
 void ExitOnStopSignals(bool forget_pending) {
@@ -38,7 +36,9 @@ void ExitOnStopSignals(bool forget_pending) {
 sigset_t BlockSignals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) {
+    sigaddset(&set, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &set, nullptr);  // inherited by every thread
   signal(SIGPIPE, SIG_IGN);
   return set;
@@ -48,6 +48,10 @@ void AwaitStopSignal(const sigset_t& signals) {
   int signal = SIGUSR1;
   while (signal == SIGUSR1) sigwait(&signals, &signal);
 }
+
+void RequestStop() { kill(getpid(), SIGUSR2); }
+
+void ExitNow(ExitCode code) { _exit(static_cast<int>(code)); }
 
 ExitCode RunGuarded(const sigset_t& signals, Clock& clock, absl::Duration limit,
                     ExitCode late,
@@ -65,7 +69,8 @@ ExitCode RunGuarded(const sigset_t& signals, Clock& clock, absl::Duration limit,
     const timespec left = absl::ToTimespec(
         std::max(absl::ZeroDuration(), begin + limit - clock.Now()));
     const int signal = sigtimedwait(&signals, nullptr, &left);
-    if (done || signal == SIGUSR1 || (signal < 0 && errno == EINTR)) continue;
+    const bool is_ours = signal == SIGUSR1 || signal == SIGUSR2;
+    if (done || is_ours || (signal < 0 && errno == EINTR)) continue;
     if (signal < 0) {
       LogError(absl::StrCat("exit now: something does not end code=",
                             static_cast<int>(late)));

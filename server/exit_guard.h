@@ -12,12 +12,18 @@
 namespace reprise {
 
 // Blocks the signals that a daemon waits for, in this thread and in those that
-// it starts: SIGTERM and SIGINT ask for an end; SIGUSR1 is RunGuarded's.
-// SIGPIPE is ignored.
+// it starts: SIGTERM and SIGINT ask for an end; SIGUSR1 is RunGuarded's, and
+// SIGUSR2 RequestStop's. SIGPIPE is ignored.
 sigset_t BlockSignals();
 
-// Waits until one of `signals` asks for an end.
+// Waits until one of `signals` asks for an end, or RequestStop has been called.
 void AwaitStopSignal(const sigset_t& signals);
+
+// Any thread: AwaitStopSignal returns. Afterwards it changes nothing.
+void RequestStop();
+
+// Ends the process at once: nothing is destroyed.
+[[noreturn]] void ExitNow(ExitCode code);
 
 // A stop signal that comes sooner after the first is the same one, sent twice:
 // `timeout` signals its child, and then the group that the child is in.

@@ -232,6 +232,11 @@ FlagGroup Devices() {
                  "What runs the models. auto: GPUs if there are any, else the "
                  "CPU.",
                  kDevices, REPRISE_FIELD(device)),
+           Text("gpus", "LIST",
+                "GPUs to serve on: all, or with commas indices or UUIDs as "
+                "nvidia-smi "
+                "has them (GPU-..., MIG-...) or their beginnings.",
+                REPRISE_FIELD(gpus)),
            Number("cpu-threads", "COUNT",
                   "Threads that compute on the CPU, up to 1024; 0: as many as "
                   "cores.",

@@ -30,7 +30,8 @@ struct ServerOptions {
   LogOptions log;
   std::string log_file;  // empty: standard error
   DeviceChoice device = DeviceChoice::kAuto;
-  int cpu_threads = 0;                         // 0: as many as cores
+  std::string gpus = "all";  // or which: indices or UUIDs, with commas
+  int cpu_threads = 0;       // 0: as many as cores
   absl::Duration watchdog = absl::Seconds(1);  // infinite: none
   bool exit_on_error = false;                  // --exit-on-error
   // From the end of accepting to exit; what is then unanswered gets

@@ -7,7 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/cpu/cpu_device.h"
+#include "server/devices.h"
 #include "server/status_page.h"
 
 namespace reprise {
@@ -16,40 +16,16 @@ namespace {
 // For replies that are on their way when the models have answered.
 constexpr absl::Duration kLastReplies = absl::Seconds(2);
 
-// Waits; nothing else can end it.
-void Pause(Clock& clock, absl::Duration duration) {
-  absl::Mutex mu;
-  absl::MutexLock lock(&mu);
-  const bool never = false;
-  clock.Await(mu, absl::Condition(&never), clock.Now() + duration);
-}
+constexpr absl::Duration kLastErrors =
+    absl::Milliseconds(500);  // a lost device
 
-absl::Status CheckDevice(DeviceChoice choice) {
-  switch (choice) {
-    case DeviceChoice::kCuda:
-      return absl::UnavailableError(
-          "--device=cuda: this build has no CUDA device");
-    case DeviceChoice::kAuto:
-      LogWarning("no GPU can be used; models run on the CPU");
-      break;
-    case DeviceChoice::kCpu:
-      break;
-  }
-  return absl::OkStatus();
-}
+// How often the workers' watchdogs are looked at.
+constexpr absl::Duration kWatch = absl::Milliseconds(100);
 
 }  // namespace
 
 std::string ProgramVersion() { return REPRISE_VERSION; }
 std::string ProgramCommit() { return REPRISE_COMMIT; }
-
-absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const ServerOptions& options,
-                                                   Clock& clock) {
-  REPRISE_RETURN_IF_ERROR(CheckDevice(options.device));
-  cpu::CpuDeviceOptions cpu;
-  cpu.threads = options.cpu_threads;
-  return cpu::MakeCpuDevice(cpu, clock);
-}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     const ServerOptions& options, Clock& clock, const DeviceWrapper& wrap) {
@@ -61,26 +37,26 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
 }
 
 absl::Status Server::MakeWorkers(const DeviceWrapper& wrap) {
-  prometheus::BuildGauge()
-      .Name("reprise_build_info")
-      .Help("The program; always 1")
-      .Register(metrics_)
-      .Add({{"version", ProgramVersion()},
-            {"commit", ProgramCommit()},
-            {"onednn", cpu::OneDnnVersion()},
-            {"cuda", ""},
-            {"cudnn", ""}})
-      .Set(1);
-  WorkerOptions worker;
-  worker.watchdog = options_.watchdog;
-  DeviceWorker::DeviceFactory factory = [this] {
-    return MakeDevice(options_, clock_);
-  };
-  if (wrap != nullptr) factory = wrap(std::move(factory));
-  REPRISE_ASSIGN_OR_RETURN(
-      std::unique_ptr<DeviceWorker> made,
-      DeviceWorker::Create(factory, worker, clock_, metrics_));
-  workers_.push_back(std::move(made));
+  REPRISE_ASSIGN_OR_RETURN(std::vector<DeviceToMake> devices,
+                           FindDevices(options_, clock_));
+  ShowDevices(devices, ProgramVersion(), ProgramCommit(), metrics_);
+  std::vector<GpuMetrics::Gpu> sensors;
+  for (DeviceToMake& device : devices) {
+    WorkerOptions worker;
+    worker.gpu_index = device.gpu_index;
+    worker.watchdog = options_.watchdog;
+    worker.on_lost = [this](const absl::Status& why) { Lose(why); };
+    DeviceWorker::DeviceFactory factory = std::move(device.make);
+    if (wrap != nullptr) factory = wrap(std::move(factory));
+    REPRISE_ASSIGN_OR_RETURN(
+        std::unique_ptr<DeviceWorker> made,
+        DeviceWorker::Create(factory, worker, clock_, metrics_));
+    workers_.push_back(std::move(made));
+    if (device.sensors == nullptr || !options_.metrics.enabled) continue;
+    sensors.push_back({*device.gpu_index, std::move(device.sensors)});
+  }
+  gpu_metrics_ =
+      std::make_unique<GpuMetrics>(std::move(sensors), clock_, metrics_);
   return absl::OkStatus();
 }
 
@@ -104,7 +80,7 @@ absl::Status Server::MakeFront() {
 absl::Status Server::MakePages() {
   if (!options_.metrics.enabled) return absl::OkStatus();
   MetricsHttp::Pages pages;
-  pages.live = [] { return true; };
+  pages.live = [this] { return !lost_; };
   pages.ready = [this] { return front_->health().Ready(); };
   pages.status = [this] {
     return Render({.version = ProgramVersion(),
@@ -124,17 +100,63 @@ void Server::Start(std::function<void(const absl::Status&)> loaded) {
       "live grpc=", front_->target(),
       " metrics_port=", http_ == nullptr ? "off" : absl::StrCat(http_->port()),
       " seconds=", absl::ToDoubleSeconds(clock_.Now() - started_)));
+  watching_ = Thread("watchdog", [this] { Watch(); });
   loading_ = Thread("load-start", [this, loaded = std::move(loaded)] {
     loaded(manager_->LoadAtStart());
   });
 }
+
+// On a thread that may be a worker's. The first error is the one that matters.
+void Server::Lose(const absl::Status& why) {
+  if (lost_.exchange(true)) return;
+  front_->SetLost();
+  LogError(
+      absl::StrCat("a device is lost: every request is answered UNAVAILABLE, "
+                   "and the process "
+                   "ends, to be started anew reason=",
+                   LogValue(why.message())));
+  {
+    absl::MutexLock lock(&mu_);
+    pause_ends_ = true;
+  }
+  if (on_lost_) on_lost_();
+}
+
+void Server::Pause(absl::Duration duration) {
+  absl::MutexLock lock(&mu_);
+  clock_.Await(mu_, absl::Condition(&pause_ends_), clock_.Now() + duration);
+}
+
+void Server::Watch() {
+  for (;;) {
+    {
+      absl::MutexLock lock(&mu_);
+      if (clock_.Await(mu_, absl::Condition(&watch_ends_),
+                       clock_.Now() + kWatch)) {
+        return;
+      }
+    }
+    for (const auto& worker : workers_) worker->CheckWatchdog();
+  }
+}
+
+void Server::EndWatch() {
+  {
+    absl::MutexLock lock(&mu_);
+    watch_ends_ = true;
+  }
+  watching_.Join();
+}
+
+void Server::EndLost() { front_->Shutdown(clock_.Now() + kLastErrors); }
 
 bool Server::Drain() {
   front_->StartDraining();
   LogInfo(absl::StrCat(
       "draining lame_duck_seconds=", absl::ToDoubleSeconds(options_.lame_duck),
       " exit_timeout_seconds=", absl::ToDoubleSeconds(options_.exit_timeout)));
-  Pause(clock_, options_.lame_duck);
+  Pause(options_.lame_duck);
+  if (lost_) return false;
   const absl::Time deadline = clock_.Now() + options_.exit_timeout;
   front_->StopAccepting();
   LogInfo("stopped accepting");
@@ -156,6 +178,7 @@ void Server::StopAll(absl::Time deadline) {
     ended_in_time_ = ended.all_answered && ended.loads_ended;
   }
   if (front_ != nullptr) front_->Shutdown(clock_.Now() + kLastReplies);
+  EndWatch();
   loading_.Join();
 }
 

@@ -40,7 +40,11 @@ WorkerImpl::WorkerImpl(const WorkerOptions& options, Clock& clock,
       clock_(clock),
       metrics_(metrics, options.gpu_index),
       stuck_at_ns_(std::numeric_limits<int64_t>::max()),
-      builder_(*this, metrics_, clock_) {}
+      builder_(*this, metrics_, clock_) {
+  if (options.gpu_index.has_value()) {
+    device_metrics_.emplace(metrics, metrics_.device());
+  }
+}
 
 absl::Status WorkerImpl::Start(const DeviceFactory& factory) {
   thread_ = Thread(absl::StrCat("worker-", metrics_.device()),
@@ -178,6 +182,7 @@ absl::Status WorkerImpl::Admitted(Variant& variant, InferTask& task,
 
 absl::Status WorkerImpl::Accept(uint64_t uid, InferTask& task,
                                 Effects& effects) {
+  if (!lost_.ok()) return lost_;
   if (stopping_) return absl::UnavailableError("server is shutting down");
   const auto it = models_.find(uid);
   if (it == models_.end() || it->second->removing) {
@@ -388,25 +393,6 @@ void WorkerImpl::Withdraw(Served& served, const absl::Status& status,
   ShowQueue(served);
 }
 
-// Answers the tasks of batches that run, or that wait for their turn to be
-// answered; what the device still does is for nobody.
-void WorkerImpl::AbandonRuns(const absl::Status& status, EndedTasks& ended) {
-  const auto abandon = [&](BatchRun* run) {
-    for (BatchRun::Member& member : run->members) {
-      if (!std::exchange(member.live, false)) continue;
-      End(member.waiting, status, ended);
-    }
-  };
-  for (const Lane& lane : lanes_) {
-    for (BatchRun* run : lane.running) abandon(run);
-  }
-  for (const auto& [uid, served] : models_) {
-    for (BatchRun* run : served->order) {
-      if (run->state == BatchState::kDone) abandon(run);
-    }
-  }
-}
-
 bool WorkerImpl::Stop(absl::Time deadline) {
   WakeUp wake = WakeUp::kNone;
   {
@@ -443,7 +429,8 @@ WorkerLoad WorkerImpl::load() const {
                      absl::ToUnixNanos(clock_.Now()) > stuck_at;
   return {.outstanding = absl::Nanoseconds(
               outstanding_ns_.load(std::memory_order_relaxed)),
-          .stuck = stuck};
+          .stuck = stuck,
+          .lost = losing_.load()};
 }
 
 }  // namespace reprise

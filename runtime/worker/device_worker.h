@@ -27,6 +27,9 @@ struct WorkerOptions {
   // An execution that takes longer than max(this, 20 x p99.9 of its rung) marks
   // the worker as stuck (readiness ends). Infinite: no watchdog.
   absl::Duration watchdog = absl::Seconds(1);
+  // Called once, when the device is lost, before anybody is told: `why` says
+  // what happened. On any thread, without a lock; it does not wait.
+  std::function<void(const absl::Status& why)> on_lost = nullptr;
 };
 
 // One model version as a worker serves it. `variants` holds, for each prepared
@@ -47,12 +50,21 @@ struct ServedModel {
 struct WorkerLoad {
   absl::Duration outstanding;  // predicted time of all that waits and runs
   bool stuck = false;          // the watchdog has fired
+  bool lost = false;           // the device is; nothing will be computed
+
+  bool well() const { return !stuck && !lost; }
 };
 
 // Lifecycle: Create, Add models, Offer tasks, Remove models, Stop.
 // Threads: every public method from any thread. Tasks are completed on the
-// worker's thread, on the caller's (Offer, Cancel, Remove, Stop), or on a
-// loader's, never with a lock held.
+// worker's thread, on the caller's (Offer, Cancel, Remove, Stop,
+// CheckWatchdog), or on a loader's, never with a lock held.
+//
+// When the device is lost (a run or a step of a loader fails with an error that
+// IsDeviceFault, or the watchdog says so), everything accepted is answered
+// UNAVAILABLE at once, and so is what is offered from then on; no run that ends
+// later is answered OK. The process should end: what hangs on the device would
+// keep Remove, Stop and destruction.
 class DeviceWorker {
  public:
   // Called once, on the worker's thread, which also destroys the device.
@@ -90,6 +102,15 @@ class DeviceWorker {
   virtual void Cancel(uint64_t uid, InferTask& task) = 0;
 
   virtual WorkerLoad load() const = 0;
+
+  // The device is lost if a run or a loader's step is stuck on it and
+  // Device::is_lost_when_stuck.
+  // To be called now and again, by a thread that does not wait for devices.
+  virtual void CheckWatchdog() = 0;
+
+  // The device is lost, as who called it has seen: `why` IsDeviceFault. Does
+  // nothing the second time.
+  virtual void Lose(const absl::Status& why) = 0;
 
   // Refuses new tasks and answers everything accepted, until `deadline`; what
   // is then left is completed with UNAVAILABLE. Returns whether nothing was.

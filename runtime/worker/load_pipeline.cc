@@ -14,6 +14,8 @@
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/device/fault.h"
+#include "runtime/device/load_steps.h"
 #include "runtime/tensor/ladder.h"
 #include "runtime/worker/served.h"
 
@@ -91,6 +93,14 @@ std::string PreparedText(const ImportedVersion& imported,
   return absl::StrCat("variants=", prepared.variants.size());
 }
 
+void LogSteps(const ImportedVersion& imported, const Device& device,
+              const LoadStepRecord& steps) {
+  const std::string text = steps.text();
+  if (text.empty()) return;
+  LogInfo(absl::StrCat("load steps model=", LogName(imported.text()),
+                       " device=", device.gpu_index().value_or(0), " ", text));
+}
+
 }  // namespace
 
 LoaderOptions MakeLoaderOptions(const ModelManagerOptions& options, bool gpus) {
@@ -147,9 +157,13 @@ absl::StatusOr<LoadedVersion> ServeVersion(
                            PlaceModel(imported.config, workers));
   std::vector<PreparedVersion> prepared;
   for (DeviceWorker* worker : placed) {
-    REPRISE_ASSIGN_OR_RETURN(PreparedVersion one,
-                             PrepareVersion(imported, worker->device()));
-    prepared.push_back(std::move(one));
+    const LoadStepRecord steps(worker->device().load_steps());
+    absl::StatusOr<PreparedVersion> one =
+        PrepareVersion(imported, worker->device());
+    LogSteps(imported, worker->device(), steps);
+    if (IsDeviceFault(one.status())) worker->Lose(one.status());
+    REPRISE_RETURN_IF_ERROR(one.status());
+    prepared.push_back(*std::move(one));
   }
   std::string text = PreparedText(imported, prepared.front());
   const std::vector<WarmupRequest> warmup = std::move(imported.warmup);

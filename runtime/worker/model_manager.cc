@@ -339,8 +339,8 @@ absl::Status Manager::Unload(absl::string_view name) {
 }
 
 bool Manager::Ready() const {
-  const auto stuck = [](DeviceWorker* worker) { return worker->load().stuck; };
-  if (std::any_of(workers_.begin(), workers_.end(), stuck)) return false;
+  const auto unwell = [](DeviceWorker* w) { return !w->load().well(); };
+  if (std::any_of(workers_.begin(), workers_.end(), unwell)) return false;
   if (!options_.strict_readiness) return true;
   {
     absl::MutexLock lock(&mu_);

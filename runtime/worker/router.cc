@@ -1,8 +1,17 @@
 #include "runtime/worker/router.h"
 
 #include <cstddef>
+#include <tuple>
 
 namespace reprise {
+namespace {
+
+// What can compute before what cannot, then what has the least to do.
+auto Rank(const WorkerLoad& load) {
+  return std::tuple(load.lost, load.stuck, load.outstanding);
+}
+
+}  // namespace
 
 int ChooseWorker(std::span<const WorkerLoad> loads, int last) {
   const int count = static_cast<int>(loads.size());
@@ -15,10 +24,7 @@ int ChooseWorker(std::span<const WorkerLoad> loads, int last) {
       continue;
     }
     const WorkerLoad& least = loads[static_cast<size_t>(best)];
-    if (load.stuck != least.stuck ? least.stuck
-                                  : load.outstanding < least.outstanding) {
-      best = candidate;
-    }
+    if (Rank(load) < Rank(least)) best = candidate;
   }
   return best;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/status.h"
+#include "runtime/device/fault.h"
 #include "runtime/worker/worker_impl.h"
 
 namespace reprise {
@@ -208,6 +209,7 @@ void WorkerImpl::MarkSubmitted(BatchRun& run, absl::Time now) {
   lane.free_at =
       run.started + variant.ladder[static_cast<size_t>(run.rung)].p50;
   lane.running.push_back(&run);
+  steps_turn_ = true;
   ArmWatchdog();
 }
 
@@ -251,6 +253,7 @@ void WorkerImpl::AwaitRun(BatchRun& run, absl::Time until) {
 void WorkerImpl::Complete(BatchRun& run,
                           const absl::StatusOr<RunTimes>& result) {
   run.result = result.status();
+  if (IsDeviceFault(run.result)) Lose(run.result);
   run.computed = clock_.Now();
   std::erase(step_.in_flight, &run);
   Variant& variant = *run.variant;
@@ -259,6 +262,7 @@ void WorkerImpl::Complete(BatchRun& run,
     absl::MutexLock lock(&mu_);
     predicted = variant.ladder[static_cast<size_t>(run.rung)];
     if (result.ok()) variant.SetLadder(run.executable->ladder());
+    if (!lost_.ok()) run.result = lost_;
     LeaveLane(run, run.computed);
     run.may_block_briefly =
         run.members.size() == 1 && accepted_ - step_.answered == 1;
@@ -297,7 +301,11 @@ void WorkerImpl::Observe(BatchRun& run, const Rung& predicted,
   if (rows == 0) return;  // warm-up is no traffic
   run.counted_rows = rows;
   model.queue_seconds.Flush();
-  model.ObserveRun(rows, predicted, times);
+  absl::Duration busy = times.graph;
+  if (times.graph_begun.has_value()) {
+    busy = step_.busy.Add(*times.graph_begun, *times.graph_begun + times.graph);
+  }
+  model.ObserveRun(rows, predicted, times, busy);
   model.dispatched[static_cast<size_t>(run.reason)]->Increment();
   const auto rung = static_cast<size_t>(run.rung);
   variant.metrics->rungs[rung].batches->Increment();

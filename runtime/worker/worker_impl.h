@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,9 @@
 #include "runtime/batch/admission.h"
 #include "runtime/batch/policy.h"
 #include "runtime/worker/batch_run.h"
+#include "runtime/worker/busy_time.h"
 #include "runtime/worker/destroy_list.h"
+#include "runtime/worker/device_metrics.h"
 #include "runtime/worker/device_worker.h"
 #include "runtime/worker/served.h"
 #include "runtime/worker/variant_builder.h"
@@ -51,6 +54,8 @@ class WorkerImpl final : public DeviceWorker,
       ABSL_LOCKS_EXCLUDED(mu_);
   void Cancel(uint64_t uid, InferTask& task) override ABSL_LOCKS_EXCLUDED(mu_);
   WorkerLoad load() const override;
+  void CheckWatchdog() override ABSL_LOCKS_EXCLUDED(mu_);
+  void Lose(const absl::Status& why) override ABSL_LOCKS_EXCLUDED(mu_);
   bool Stop(absl::Time deadline) override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -96,6 +101,7 @@ class WorkerImpl final : public DeviceWorker,
     Decision decision;
     absl::Time next_expiry;           // of what waited at the last decision
     double gather_ns_per_byte = 0.1;  // as measured
+    BusyTime busy;                    // of all lanes
   };
 
   // device_worker.cc: the way in, and out without running.
@@ -118,8 +124,6 @@ class WorkerImpl final : public DeviceWorker,
   bool LeaveBatch(Served& served, const InferTask* task,
                   const absl::Status& status, EndedTasks& ended)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AbandonRuns(const absl::Status& status, EndedTasks& ended)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AllAnswered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return accepted_ == 0;
   }
@@ -127,6 +131,10 @@ class WorkerImpl final : public DeviceWorker,
   // Completes and clears; returns how many. Never with the lock held.
   static int64_t Answer(EndedTasks& ended);
   void ShowQueue(Served& served) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // worker_faults.cc: what nobody waits for any more.
+  void AbandonRuns(const absl::Status& status, EndedTasks& ended)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // worker_loop.cc: the worker's thread.
   void Serve(const DeviceFactory& factory) ABSL_LOCKS_EXCLUDED(mu_);
@@ -145,6 +153,9 @@ class WorkerImpl final : public DeviceWorker,
   static void ShowFitting(const Variant& variant, QueueView& view);
   QueueView ViewOf(Variant& variant, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LookAgain() ABSL_LOCKS_EXCLUDED(mu_);
+  bool StepFirst() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GrantStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   BatchRun* StagedDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   BatchRun* DecideNext(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Time NextTimer(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -175,8 +186,7 @@ class WorkerImpl final : public DeviceWorker,
       ABSL_LOCKS_EXCLUDED(mu_);
   void LeaveLane(BatchRun& run, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  static void Observe(BatchRun& run, const Rung& predicted,
-                      const RunTimes& times);
+  void Observe(BatchRun& run, const Rung& predicted, const RunTimes& times);
   // In order, with preserve_ordering; at once otherwise.
   void Finish(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
   void Deliver(BatchRun& run) ABSL_LOCKS_EXCLUDED(mu_);
@@ -202,17 +212,21 @@ class WorkerImpl final : public DeviceWorker,
   Clock& clock_;
   Device* device_ =
       nullptr;  // of the worker's thread; set before Start returns
+  LoadSteps* steps_ = nullptr;  // of the device; null: it has none
   WorkerMetrics metrics_;
+  std::optional<DeviceMetrics> device_metrics_;  // of a GPU
 
   // Synchronised by themselves.
   std::atomic<int64_t> outstanding_ns_{0};
   std::atomic<int64_t> stuck_at_ns_;  // since the epoch; INT64_MAX: never
+  std::atomic<bool> losing_{false};   // Lose has been called
 
   mutable absl::Mutex mu_;
   bool made_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status made_status_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   bool quit_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status lost_ ABSL_GUARDED_BY(mu_);     // what everybody is told
   int64_t accepted_ ABSL_GUARDED_BY(mu_) = 0;  // and not answered
   absl::flat_hash_map<uint64_t, std::unique_ptr<Served>> models_
       ABSL_GUARDED_BY(mu_);
@@ -229,6 +243,8 @@ class WorkerImpl final : public DeviceWorker,
   // keep the worker: it and its device stay until they are done.
   int waking_ ABSL_GUARDED_BY(mu_) = 0;
   bool slot_wanted_ ABSL_GUARDED_BY(mu_) = false;
+  // A batch has been submitted since a loader's last step.
+  bool steps_turn_ ABSL_GUARDED_BY(mu_) = false;
   DestroyList to_destroy_ ABSL_GUARDED_BY(mu_);
   absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
 

@@ -39,15 +39,24 @@ void WorkerImpl::Serve(const DeviceFactory& factory) {
   // Timers of this thread are to fire when they are due, not up to 50 us later.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   absl::StatusOr<std::unique_ptr<Device>> device = factory();
+  if (device.ok()) {
+    device_ = device->get();
+    steps_ = device_->load_steps();
+    if (device_metrics_.has_value()) {
+      device_->Observe(&*device_metrics_);
+      if (steps_ != nullptr) steps_->Observe(&*device_metrics_);
+    }
+    if (steps_ != nullptr) steps_->Open([this] { LookAgain(); });
+  }
   {
     absl::MutexLock lock(&mu_);
     made_ = true;
     made_status_ = device.status();
-    if (device.ok()) device_ = device->get();
   }
   if (!device.ok()) return;
   while (Step()) {
   }
+  if (steps_ != nullptr) steps_->Close();
 }
 
 // Finishes what is done, then does the one most urgent thing or waits. False
@@ -70,6 +79,7 @@ bool WorkerImpl::Step() {
     next = StagedDue(now);
     if (next == nullptr) next = DecideNext(now);
     room = std::exchange(step_.room, false);
+    if (next == nullptr) GrantStep();
     if (next == nullptr && step_.ended.empty() && to_destroy_.empty() &&
         !room) {
       if (quit_ && models_.empty()) {
@@ -157,7 +167,35 @@ BatchRun* WorkerImpl::StagedDue(absl::Time now) {
   return nullptr;
 }
 
+void WorkerImpl::LookAgain() {
+  const absl::Status fault = steps_->fault();
+  if (!fault.ok()) Lose(fault);
+  WakeUp wake = WakeUp::kNone;
+  {
+    absl::MutexLock lock(&mu_);
+    wake = Notify();
+  }
+  Wake(wake);
+}
+
+// Whether batches wait for a step of a loader: for one that runs, or for the
+// next one, whose turn it is after a batch.
+bool WorkerImpl::StepFirst() const {
+  if (steps_ == nullptr) return false;
+  return steps_->running() || (steps_turn_ && steps_->wanted());
+}
+
+// There is no batch to submit: a loader may have the device if it is idle.
+void WorkerImpl::GrantStep() {
+  if (steps_ == nullptr || !step_.in_flight.empty() || !steps_->wanted()) {
+    return;
+  }
+  steps_->Grant();
+  steps_turn_ = false;
+}
+
 bool WorkerImpl::MaySubmit(const BatchRun& run, absl::Time now) const {
+  if (StepFirst()) return false;
   const Lane& lane = lanes_[static_cast<size_t>(run.lane)];
   return lane.running.empty() || lane.free_at - now <= kHandOver;
 }
@@ -258,7 +296,7 @@ absl::Time WorkerImpl::NextTimer(absl::Time now) {
   decide_after_ = absl::InfiniteFuture();
   for (const Lane& lane : lanes_) {
     if (lane.staged != nullptr) {
-      until = std::min(until, lane.free_at - kHandOver);
+      if (!StepFirst()) until = std::min(until, lane.free_at - kHandOver);
     } else if (lane.running.empty()) {
       decide_after_ = absl::InfinitePast();
     } else if (lane.running.size() == 1) {

@@ -163,10 +163,10 @@ ModelMetrics::ModelMetrics(WorkerMetrics& worker, const Labels& model,
 }
 
 void ModelMetrics::ObserveRun(int rows, const Rung& predicted,
-                              const RunTimes& times) {
+                              const RunTimes& times, absl::Duration busy) {
   batch_rows->Observe(rows);
   if (predicted.rows > rows) padding_rows->Increment(predicted.rows - rows);
-  busy_graph->Increment(absl::ToDoubleSeconds(times.graph));
+  busy_graph->Increment(absl::ToDoubleSeconds(busy));
   if (times.copy_in > absl::ZeroDuration()) {
     busy_copy_in->Increment(absl::ToDoubleSeconds(times.copy_in));
   }

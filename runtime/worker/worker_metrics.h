@@ -90,8 +90,10 @@ struct ModelMetrics {
   Series<prometheus::Counter> variants_built;
   Series<prometheus::Counter> variant_seconds;
 
-  // One run of `rows` real rows on a rung predicted to take `predicted`.
-  void ObserveRun(int rows, const Rung& predicted, const RunTimes& times);
+  // One run of `rows` real rows on a rung predicted to take `predicted`. `busy`
+  // is its graph's time, less what runs of other lanes have covered.
+  void ObserveRun(int rows, const Rung& predicted, const RunTimes& times,
+                  absl::Duration busy);
 };
 
 // The families, named reprise_* and with label `device`; those of device time

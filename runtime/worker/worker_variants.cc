@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/device/fault.h"
 #include "runtime/worker/worker_impl.h"
 
 namespace reprise {
@@ -36,6 +37,7 @@ VariantBuilder::Job WorkerImpl::NextBuild() {
 
 void WorkerImpl::Built(const VariantBuilder::Job& job,
                        const absl::Status& status, Prepared made) {
+  if (IsDeviceFault(status)) Lose(status);
   Variant& variant = *job.variant;
   Served& served = variant.served;
   const int64_t weight_bytes = served.loaded->weight_bytes();
@@ -123,6 +125,7 @@ void WorkerImpl::DestroyCollected() {
 void WorkerImpl::ShowMemory() {
   const int64_t slots = device_->memory().slots;
   int64_t weights = 0;
+  int graphs = 0;
   std::vector<int64_t> arenas;
   absl::MutexLock lock(&mu_);
   for (const auto& [uid, served] : models_) weights += served->weight_bytes;
@@ -131,6 +134,7 @@ void WorkerImpl::ShowMemory() {
       arenas.resize(std::max(arenas.size(), lanes->size()));
       for (size_t i = 0; i < lanes->size(); ++i) {
         arenas[i] = std::max(arenas[i], (*lanes)[i]->arena_bytes());
+        graphs += (*lanes)[i]->captured_graphs();
       }
     }
   }
@@ -138,6 +142,7 @@ void WorkerImpl::ShowMemory() {
   metrics_.arena_bytes->Set(static_cast<double>(
       std::accumulate(arenas.begin(), arenas.end(), int64_t{0})));
   metrics_.pinned_bytes->Set(static_cast<double>(slots));
+  if (device_metrics_.has_value()) device_metrics_->SetGraphs(graphs);
 }
 
 }  // namespace reprise

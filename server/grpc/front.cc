@@ -139,6 +139,11 @@ void GrpcFront::Poll() {
   }
 }
 
+void GrpcFront::SetLost() {
+  health_.SetLost();
+  monitor_.Wake();
+}
+
 void GrpcFront::StartDraining() {
   health_.StartDraining();
   monitor_.Wake();

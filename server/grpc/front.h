@@ -47,7 +47,7 @@ struct FrontDeps {
 //
 // Lifecycle: Create (serves at once), StartDraining, StopAccepting, then, once
 // the manager has answered everything, Shutdown.
-// Threads: the public methods from one thread; health() from any.
+// Threads: the public methods from one thread; health() and SetLost from any.
 class GrpcFront {
  public:
   // INVALID_ARGUMENT: TLS files. UNAVAILABLE: cannot listen; the text says
@@ -60,6 +60,8 @@ class GrpcFront {
   int port() const { return port_; }                     // 0: a Unix socket
   const HealthState& health() const { return health_; }
 
+  // Neither ready nor live from now on. Any thread.
+  void SetLost();
   // Not ready from now on, but everything is still served.
   void StartDraining();
   // No new connections; clients are told to go, and are served until they have

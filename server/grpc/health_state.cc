@@ -12,11 +12,13 @@ bool HealthState::IsKnownModel(absl::string_view name) const {
 }
 
 Serving HealthState::Of(absl::string_view service) const {
-  if (service.empty() || service == "liveness") return Serving::kServing;
+  if (service.empty() || service == "liveness") {
+    return lost_ ? Serving::kNotServing : Serving::kServing;
+  }
   if (service == "readiness" || service == "inference.GRPCInferenceService") {
     return Ready() ? Serving::kServing : Serving::kNotServing;
   }
-  if (registry_.Acquire(service, "").ok()) return Serving::kServing;
+  if (!lost_ && registry_.Acquire(service, "").ok()) return Serving::kServing;
   return IsKnownModel(service) ? Serving::kNotServing
                                : Serving::kUnknownService;
 }

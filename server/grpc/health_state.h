@@ -20,14 +20,21 @@ class HealthState {
   HealthState(const ModelRegistry& registry, const ModelManager& manager)
       : registry_(registry), manager_(manager) {}
 
-  // All required models are ready and the server is not draining.
-  bool Ready() const { return !draining_ && manager_.Ready(); }
+  // All required models are ready, the server is not draining, and no device is
+  // lost.
+  bool Ready() const { return !draining_ && !lost_ && manager_.Ready(); }
 
   // From now on the server is not ready; its models may be.
   void StartDraining() { draining_ = true; }
 
-  // "" and "liveness": the process can answer. "readiness" and the inference
-  // service: Ready. The name of a model: whether it has a ready version.
+  // A device is lost: nothing serves any more, and the process is to be
+  // restarted.
+  void SetLost() { lost_ = true; }
+  bool lost() const { return lost_; }
+
+  // "" and "liveness": the process can answer, and no device is lost.
+  // "readiness" and the inference service: Ready. The name of a model: whether
+  // it has a ready version.
   Serving Of(absl::string_view service) const;
 
   // All that Of knows.
@@ -40,6 +47,7 @@ class HealthState {
   const ModelRegistry& registry_;
   const ModelManager& manager_;
   std::atomic<bool> draining_{false};
+  std::atomic<bool> lost_{false};
 };
 
 }  // namespace reprise

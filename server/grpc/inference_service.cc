@@ -62,9 +62,10 @@ void SetStatistics(const ModelVersion& model, const Clock& clock,
 
 }  // namespace
 
-absl::Status ServerLive(const inference::ServerLiveRequest& /*request*/,
+absl::Status ServerLive(const ServiceContext& context,
+                        const inference::ServerLiveRequest& /*request*/,
                         inference::ServerLiveResponse* response) {
-  response->set_live(true);
+  response->set_live(!context.health.lost());
   return absl::OkStatus();
 }
 

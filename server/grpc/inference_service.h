@@ -23,7 +23,8 @@ struct ServiceContext {
 // versions that are not numbers INVALID_ARGUMENT, those that are not ready
 // UNAVAILABLE, as ModelRegistry::Acquire has it; the text names the model.
 // Threads: any; none of them waits.
-absl::Status ServerLive(const inference::ServerLiveRequest& request,
+absl::Status ServerLive(const ServiceContext& context,
+                        const inference::ServerLiveRequest& request,
                         inference::ServerLiveResponse* response);
 absl::Status ServerReady(const ServiceContext& context,
                          const inference::ServerReadyRequest& request,

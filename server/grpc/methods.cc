@@ -62,7 +62,7 @@ void PostInference(const MethodDeps& deps, Poster& poster) {
   InferenceService& service = deps.inference;
   const ServiceContext& context = deps.context;
   poster.Post("ServerLive", service, &InferenceService::RequestServerLive,
-              {ServerLive});
+              Bind(ServerLive, context));
   poster.Post("ServerReady", service, &InferenceService::RequestServerReady,
               Bind(ServerReady, context));
   poster.Post("ModelReady", service, &InferenceService::RequestModelReady,

@@ -66,7 +66,7 @@ void CountBatch(benchmark::State& state) {
     model.queue_requests->Set(rows);
     model.queue_bytes->Set(4096.0 * rows);
     model.dispatched[0]->Increment();
-    model.ObserveRun(rows, rung, times);
+    model.ObserveRun(rows, rung, times, times.graph);
     variant.rungs[0].batches->Increment();
     variant.rungs[0].time->Observe(21e-6);
     variant.SetTimes(0, rung);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -11,6 +12,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/grpc_service.pb.h"
+#include "runtime/device/fault.h"
+#include "tests/testing/fake_device.h"
+#include "tests/testing/onnx_builder.h"
 
 namespace reprise::testing {
 namespace {
@@ -118,6 +122,35 @@ TEST_F(DaemonDeathTest, TheLogGoesToItsFile) {
   EXPECT_THAT(text, HasSubstr("cannot start: cannot listen"));
   EXPECT_EXIT(Start({"--log-file=/no/such/folder/log"}), kCannotStart,
               "cannot start: --log-file: cannot open '/no/such/folder/log'");
+}
+
+// A model whose warm-up loses the device.
+TEST_F(DaemonDeathTest, ALostDeviceHasAnExitCodeOfItsOwn) {
+  const std::string folder = ::testing::TempDir() + "daemon_test_lost";
+  std::filesystem::create_directories(folder + "/add/1");
+  OnnxBuilder model(/*opset=*/13);
+  model.Input("x", {"N", 4}).Node("Add", {"x", "x"}, {"y"});
+  model.Output("y", {"N", 4});
+  std::ofstream(folder + "/add/1/model.onnx", std::ios::binary)
+      << model.Bytes();
+  std::ofstream(folder + "/add/config.pbtxt")
+      << "max_batch_size: 4 model_warmup { name: 'w' inputs { key: 'x' "
+         "value { data_type: TYPE_FP32 dims: 4 zero_data: true } } }";
+  const auto serve = [&folder] {
+    FakeDevice fake(RealClock::Get());
+    fake.FailSubmit(AsDeviceFault(absl::UnavailableError("illegal address")));
+    const std::string repository = "--model-repository=" + folder;
+    const std::vector<const char*> args = {repository.c_str(), "--grpc-port=0",
+                                           "--allow-metrics=false",
+                                           "--device=cpu"};
+    _exit(RunDaemon(args, [&fake](const DeviceWorker::DeviceFactory&) {
+      return fake.factory();
+    }));
+  };
+  EXPECT_EXIT(
+      serve(), ::testing::ExitedWithCode(4),
+      "a device is lost: every request is answered UNAVAILABLE.*illegal "
+      "address(.|\n)*exit now: a device is lost code=4");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(FlagTableTest, NonsenseIsRefusedByEveryTypedFlag) {
       ServerOptions options;
       const bool is_text = flag.repeatable || flag.value == "NAME" ||
                            flag.value == "DIR" || flag.value == "FILE" ||
-                           flag.value == "ADDRESS";
+                           flag.value == "ADDRESS" || flag.value == "LIST";
       EXPECT_EQ(flag.set("non sense", options).ok(), is_text) << flag.name;
     }
   }

@@ -11,8 +11,10 @@
 #include "absl/synchronization/notification.h"
 #include "grpcpp/create_channel.h"
 #include "proto/grpc_service.grpc.pb.h"
+#include "runtime/device/fault.h"
 #include "tests/server/grpc/request_builder.h"
 #include "tests/server/http_ask.h"
+#include "tests/testing/fake_device.h"
 #include "tests/testing/onnx_builder.h"
 #include "tests/testing/status_matchers.h"
 
@@ -45,10 +47,11 @@ class ServerTest : public ::testing::Test {
     options_.device = DeviceChoice::kCpu;
   }
 
-  void Start() {
-    auto server = Server::Create(options_, RealClock::Get());
+  void Start(const DeviceWrapper& wrap = nullptr) {
+    auto server = Server::Create(options_, RealClock::Get(), wrap);
     ASSERT_THAT(server, IsOk());
     server_ = *std::move(server);
+    server_->OnLost([this] { ++lost_; });
     absl::Notification loaded;
     server_->Start([&loaded](const absl::Status& status) {
       EXPECT_THAT(status, IsOk());
@@ -73,6 +76,7 @@ class ServerTest : public ::testing::Test {
     return status;
   }
 
+  int lost_ = 0;
   ServerOptions options_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<GRPCInferenceService::Stub> stub_;
@@ -92,6 +96,32 @@ TEST_F(ServerTest, AModelIsServedFromFileToReply) {
   EXPECT_EQ(Add(&sum).error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_THAT(Ask(server_->metrics_port(), "GET /readyz"),
               HasSubstr("not ready"));
+}
+
+TEST_F(ServerTest, ALostDeviceEndsHealthAndEveryCall) {
+  FakeDevice fake(RealClock::Get());
+  Start([&fake](const DeviceWorker::DeviceFactory&) { return fake.factory(); });
+  std::string sum;
+  ASSERT_TRUE(Add(&sum).ok());
+  fake.FailSubmit(AsDeviceFault(absl::UnavailableError("an illegal address")));
+  const grpc::Status status = Add(&sum);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), HasSubstr("an illegal address"));
+  EXPECT_EQ(lost_, 1);
+  EXPECT_TRUE(server_->lost());
+  inference::ServerLiveResponse live;
+  inference::ServerReadyResponse ready;
+  grpc::ClientContext first;
+  grpc::ClientContext second;
+  ASSERT_TRUE(stub_->ServerLive(&first, {}, &live).ok());
+  ASSERT_TRUE(stub_->ServerReady(&second, {}, &ready).ok());
+  EXPECT_FALSE(live.live());
+  EXPECT_FALSE(ready.ready());
+  EXPECT_THAT(Ask(server_->metrics_port(), "GET /livez"), HasSubstr("not"));
+  fake.FailSubmit(absl::OkStatus());
+  EXPECT_EQ(Add(&sum).error_code(), grpc::StatusCode::UNAVAILABLE);
+  server_->EndLost();
+  server_.reset();  // before the fake device
 }
 
 TEST_F(ServerTest, EverySeriesIsInTheTableOfTheReadme) {

@@ -195,7 +195,10 @@ class FakeDevice::Exec final : public Executable {
     }
     run.Compute();
     const absl::Status status = run.ended.value_or(absl::OkStatus());
-    const RunTimes times{.graph = run.time, .copy_in = {}, .copy_out = {}};
+    RunTimes times{.graph = run.time, .copy_in = {}, .copy_out = {}};
+    if (run.end != absl::InfiniteFuture()) {
+      times.graph_begun = run.end - run.time - absl::UnixEpoch();
+    }
     fake_.runs_.erase(std::find_if(fake_.runs_.begin(), fake_.runs_.end(),
                                    [&](const std::unique_ptr<Run>& other) {
                                      return other.get() == &run;
@@ -204,6 +207,9 @@ class FakeDevice::Exec final : public Executable {
     return times;
   }
 
+  int captured_graphs() const override {
+    return static_cast<int>(ladder_.size());
+  }
   int64_t arena_bytes() const override { return kFakeArenaBytes; }
 
  private:
@@ -237,6 +243,7 @@ class FakeDevice::Exec final : public Executable {
     const absl::Time now = fake_.clock_.Now();
     absl::MutexLock lock(&fake_.mu_);
     ++fake_.launches_;
+    if (fake_.observer_ != nullptr) fake_.observer_->Ran(RunKind::kBatch);
     if (keep) fake_.log_.push_back(std::move(launch));
     if (fake_.mode_ == FakeRun::kInstant) run->ended = absl::OkStatus();
     if (fake_.mode_ == FakeRun::kTimed) {
@@ -267,8 +274,10 @@ class FakeDevice::Model final : public LoadedModel {
 
   absl::StatusOr<std::unique_ptr<Executable>> Prepare(
       const VariantKey& dims, const std::vector<int>& rows, int lane) override {
+    std::function<void()> callback;
     {
       absl::MutexLock lock(&fake_.mu_);
+      callback = fake_.on_prepare_;
       const int number = ++fake_.prepares_;
       const std::vector<int64_t> values(dims.begin(), dims.end());
       fake_.prepare_log_.push_back(
@@ -284,6 +293,7 @@ class FakeDevice::Model final : public LoadedModel {
         REPRISE_RETURN_IF_ERROR(failure->second);
       }
     }
+    if (callback) callback();
     Ladder ladder;
     for (const int size : rows) {
       const absl::Duration time = fake_.options_.rung_time(size);
@@ -310,6 +320,7 @@ class FakeDevice::Impl final : public Device {
   ~Impl() override {
     absl::MutexLock lock(&fake_.mu_);
     fake_.CheckThread();
+    fake_.observer_ = nullptr;
     --fake_.devices_;
   }
 
@@ -334,6 +345,16 @@ class FakeDevice::Impl final : public Device {
     return {.total = int64_t{1} << 30,
             .free = int64_t{1} << 30,
             .slots = kFakeSlotBytes};
+  }
+  bool is_lost_when_stuck() const override {
+    return fake_.options_.lost_when_stuck;
+  }
+  void Observe(DeviceObserver* observer) override {
+    absl::MutexLock lock(&fake_.mu_);
+    fake_.observer_ = observer;
+  }
+  LoadSteps* load_steps() override {
+    return fake_.options_.load_steps ? &fake_.load_steps_ : nullptr;
   }
 
  private:
@@ -437,6 +458,11 @@ void FakeDevice::FailPrepare(const VariantKey& dims, absl::Status status) {
   absl::MutexLock lock(&mu_);
   fail_prepare_[std::vector<int64_t>(dims.begin(), dims.end())] =
       std::move(status);
+}
+
+void FakeDevice::OnPrepare(std::function<void()> callback) {
+  absl::MutexLock lock(&mu_);
+  on_prepare_ = std::move(callback);
 }
 
 void FakeDevice::HoldPrepare(bool held) {

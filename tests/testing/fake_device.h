@@ -45,6 +45,8 @@ struct FakeDeviceOptions {
   // As Executable::RunsInline; its executables may then be used on any thread.
   bool runs_inline = false;
   std::optional<int> gpu_index = std::nullopt;  // as Device::gpu_index
+  bool load_steps = false;       // loading takes turns with batches
+  bool lost_when_stuck = false;  // as Device::is_lost_when_stuck
 };
 
 // One batch that reached the device.
@@ -94,12 +96,17 @@ class FakeDevice {
   // Called for every launch, on the worker's thread; the log is then not kept.
   void OnLaunch(std::function<void(const FakeLaunch&)> callback);
 
+  // With FakeDeviceOptions::load_steps: the loader's side is the test's.
+  LoadSteps& load_steps() { return load_steps_; }
+
   // What the last load asked for.
   LoadOptions load_options() const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Prepare of these dims fails with `status`; OK: not any more.
   void FailPrepare(const VariantKey& dims, absl::Status status)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // Called in every Prepare, on the loader's thread.
+  void OnPrepare(std::function<void()> callback) ABSL_LOCKS_EXCLUDED(mu_);
   // While held, Prepare blocks.
   void HoldPrepare(bool held) ABSL_LOCKS_EXCLUDED(mu_);
   // Blocks the calls of Prepare behind the first `count`, in all.
@@ -135,6 +142,7 @@ class FakeDevice {
 
   Clock& clock_;
   const FakeDeviceOptions options_;
+  LoadSteps load_steps_{clock_};
 
   mutable absl::Mutex mu_;
   FakeRun mode_ ABSL_GUARDED_BY(mu_);
@@ -145,11 +153,13 @@ class FakeDevice {
   std::function<void(const FakeLaunch&)> on_launch_ ABSL_GUARDED_BY(mu_);
   std::map<std::vector<int64_t>, absl::Status> fail_prepare_
       ABSL_GUARDED_BY(mu_);
+  std::function<void()> on_prepare_ ABSL_GUARDED_BY(mu_);
   absl::Status fail_submit_ ABSL_GUARDED_BY(mu_);
   LoadOptions load_options_ ABSL_GUARDED_BY(mu_);
   int hold_prepare_after_ ABSL_GUARDED_BY(mu_) =
       std::numeric_limits<int>::max();
   bool woken_ ABSL_GUARDED_BY(mu_) = false;
+  DeviceObserver* observer_ ABSL_GUARDED_BY(mu_) = nullptr;
   uint64_t owner_ ABSL_GUARDED_BY(mu_) = 0;  // the thread that made the device
   int launches_ ABSL_GUARDED_BY(mu_) = 0;
   int prepares_ ABSL_GUARDED_BY(mu_) = 0;

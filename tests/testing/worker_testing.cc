@@ -155,10 +155,11 @@ std::unique_ptr<DeviceWorker> WorkerFixture::MakeWorker(
 
 void WorkerFixture::Serve(std::unique_ptr<TestModel> model,
                           FakeDeviceOptions options,
-                          const std::vector<VariantKey>& keys) {
+                          const std::vector<VariantKey>& keys,
+                          const WorkerOptions& worker) {
   fake_ = std::make_unique<FakeDevice>(clock_, std::move(options));
   model_ = std::move(model);
-  worker_ = MakeWorker(*fake_);
+  worker_ = MakeWorker(*fake_, worker);
   worker_->Add(model_->Make(*fake_, keys));
 }
 

@@ -87,7 +87,8 @@ class WorkerFixture : public ::testing::Test {
                                            const WorkerOptions& options = {});
   // Makes `worker_` serve `model`, with the variants named, on a device.
   void Serve(std::unique_ptr<TestModel> model, FakeDeviceOptions options,
-             const std::vector<VariantKey>& keys = {{}});
+             const std::vector<VariantKey>& keys = {{}},
+             const WorkerOptions& worker = {});
   // A task that is kept, and is offered to `worker_`.
   TestTask& Offer(int64_t tag, int rows = 1);
 

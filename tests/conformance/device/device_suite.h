@@ -19,6 +19,8 @@ namespace reprise::conformance {
 struct DeviceCase {
   std::string name;
   std::function<absl::StatusOr<std::unique_ptr<Device>>(Clock&)> make;
+  // Whether what padding rows come to can be seen in the slot.
+  bool shows_padding = true;
 };
 
 class DeviceSuite : public ::testing::TestWithParam<DeviceCase> {

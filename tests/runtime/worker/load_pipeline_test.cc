@@ -22,6 +22,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ImportedVersion Import(const std::string& json) {
   const LoaderOptions options;
@@ -118,6 +119,26 @@ TEST_F(LoadPipelineTest, AModelThatNamesGpusIsPlacedOnThem) {
   config.devices = {2};
   EXPECT_THAT(PlaceModel(config, {&zero, &one}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2")));
+}
+
+TEST_F(LoadPipelineTest, TheStepsOfALoadAreLogged) {
+  LoadSteps& steps = worker_.fake().load_steps();
+  const auto run = [&](LoadStep step) {
+    EXPECT_THAT(steps.Run(step, [] { return absl::OkStatus(); }), IsOk());
+  };
+  run(LoadStep::kUpload);  // of another load
+  worker_.fake().OnPrepare([&] {
+    run(LoadStep::kReplay);
+    run(LoadStep::kReplay);
+    run(LoadStep::kMapMemory);
+  });
+  ::testing::internal::CaptureStderr();
+  EXPECT_THAT(Serve("{}"), IsOk());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("load steps model=m/1 device=0 replay=2 "
+                              "replay_longest_seconds="),
+                    HasSubstr(" map_memory=1 map_memory_longest_seconds="),
+                    Not(HasSubstr("upload="))));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class RecordingWorker final : public DeviceWorker {
  public:
   // On a device that says of itself that it is this GPU, or none.
   explicit RecordingWorker(std::optional<int> gpu_index = std::nullopt)
-      : fake_(RealClock::Get(), {.gpu_index = gpu_index}) {}
+      : fake_(RealClock::Get(), {.gpu_index = gpu_index, .load_steps = true}) {}
 
   Device& device() override { return *device_; }
   FakeDevice& fake() { return fake_; }
@@ -63,6 +63,11 @@ class RecordingWorker final : public DeviceWorker {
     absl::MutexLock lock(&mu_);
     return load_;
   }
+  void CheckWatchdog() override {}
+  void Lose(const absl::Status& why) override ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    lost_.push_back(why);
+  }
   bool Stop(absl::Time deadline) override {
     (void)deadline;
     return true;
@@ -87,6 +92,10 @@ class RecordingWorker final : public DeviceWorker {
   }
   void FailRun(absl::Status status) { run_status_ = std::move(status); }
 
+  std::vector<absl::Status> lost() const ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    return lost_;
+  }
   std::vector<uint64_t> added() const { return Copy(added_); }
   std::vector<uint64_t> removed() const { return Copy(removed_); }
   std::vector<uint64_t> offered() const { return Copy(offered_); }
@@ -125,6 +134,7 @@ class RecordingWorker final : public DeviceWorker {
   int warmups_ = 0;
   std::vector<uint64_t> cancelled_;
   WorkerLoad load_ ABSL_GUARDED_BY(mu_);
+  std::vector<absl::Status> lost_ ABSL_GUARDED_BY(mu_);
   absl::Status offer_status_ ABSL_GUARDED_BY(mu_);
   const void* remover_ ABSL_GUARDED_BY(mu_) = nullptr;
   bool held_ ABSL_GUARDED_BY(mu_) = false;

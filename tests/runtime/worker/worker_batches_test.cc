@@ -211,5 +211,51 @@ TEST_F(WorkerBatchesTest, WarmUpIsNoTraffic) {
   EXPECT_EQ(model_->version().statistics().snapshot().execution_count, 0);
 }
 
+// Both lanes run from 0 to 1 s, and one of them on to 2 s.
+TEST_F(WorkerBatchesTest, WhatLanesRunAtOneTimeIsBusyOnce) {
+  ModelConfig config = TestConfig({1});
+  config.instances = 2;
+  Start(std::move(config), FakeRun::kTimed);
+  Offer(1);
+  Offer(2);
+  fake_->AwaitLaunches(2);
+  clock_.Advance(absl::Seconds(1));
+  ASSERT_THAT(tasks_[0].Await(), IsOk());
+  ASSERT_THAT(tasks_[1].Await(), IsOk());
+  TestTask& last = Offer(3);
+  fake_->AwaitLaunches(3);
+  clock_.Advance(absl::Seconds(1));
+  ASSERT_THAT(last.Await(), IsOk());
+  for (TestTask& task : tasks_) task.DropOutput();
+  ASSERT_TRUE(worker_->Stop(absl::InfiniteFuture()));
+  EXPECT_EQ(Value("reprise_cpu_busy_seconds_total", "phase", "graph"), 2);
+  EXPECT_EQ(Value("reprise_cpu_time_seconds"), 3);
+}
+
+TEST_F(WorkerBatchesTest, AGpuCountsItsRunsGraphsAndSteps) {
+  WorkerOptions worker;
+  worker.gpu_index = 3;
+  Serve(std::make_unique<TestModel>(1, TestConfig({1, 4})),
+        {.run = FakeRun::kInstant, .gpu_index = 3, .load_steps = true}, {{}},
+        worker);
+  ASSERT_THAT(Offer(1, 3).Await(), IsOk());
+  ASSERT_THAT(fake_->load_steps().Run(LoadStep::kUpload,
+                                      [this] {
+                                        clock_.Advance(absl::Milliseconds(4));
+                                        return absl::OkStatus();
+                                      }),
+              IsOk());
+  tasks_[0].DropOutput();
+  ASSERT_TRUE(worker_->Stop(absl::InfiniteFuture()));
+  EXPECT_EQ(Value("reprise_graph_runs_total", "kind", "batch"), 1);
+  EXPECT_EQ(Value("reprise_graph_runs_total"), 1);
+  EXPECT_EQ(Value("reprise_graphs_captured", "device", "3"), 2);
+  EXPECT_EQ(Value("reprise_load_step_seconds", "kind", "upload"), 1);
+  EXPECT_NEAR(Value("reprise_load_step_longest_seconds", "kind", "upload"),
+              0.004, 1e-9);
+  EXPECT_EQ(Value("reprise_gpu_time_seconds"), 1);
+  EXPECT_EQ(Value("reprise_gpu_errors_total"), 0);
+}
+
 }  // namespace
 }  // namespace reprise

@@ -1,11 +1,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/thread.h"
 #include "runtime/worker/device_worker.h"
 #include "tests/testing/fake_device.h"
 #include "tests/testing/status_matchers.h"
@@ -301,6 +304,77 @@ TEST_F(RunInlineTest, AModelIsRemovedBetweenInlineRuns) {
   EXPECT_THAT(worker_->Offer(1, late),
               StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(fake_->live_executables(), 0);
+}
+
+// A step of a loader, on a thread that ends with the test. It waits to be
+// granted, or runs, once this is made.
+class StepOfALoader {
+ public:
+  explicit StepOfALoader(testing::FakeDevice& fake)
+      : thread_("loader", [this, &fake] {
+          EXPECT_THAT(fake.load_steps().Run(LoadStep::kReplay,
+                                            [&] {
+                                              launches_ = fake.launches();
+                                              begun_.Notify();
+                                              go_on_.WaitForNotification();
+                                              return absl::OkStatus();
+                                            }),
+                      IsOk());
+        }) {
+    while (!fake.load_steps().wanted()) std::this_thread::yield();
+  }
+
+  void AwaitBegin() { begun_.WaitForNotification(); }
+  void End() { go_on_.Notify(); }
+  bool begun() const { return begun_.HasBeenNotified(); }
+  int launches() const { return launches_; }  // when it began
+
+ private:
+  absl::Notification begun_;
+  absl::Notification go_on_;
+  int launches_ = 0;
+  Thread thread_;
+};
+
+TEST_F(WorkerLoopTest, AnIdleDeviceIsALoadersAtOnce) {
+  Start(TestConfig(), {.run = FakeRun::kInstant, .load_steps = true});
+  StepOfALoader loader(*fake_);
+  loader.AwaitBegin();
+  loader.End();
+}
+
+TEST_F(WorkerLoopTest, AStepBeginsWhenNoBatchRunsAndTheNextWaitsForIt) {
+  Start(TestConfig(), {.run = FakeRun::kManual,
+                       .rung_time = [](int) { return absl::Seconds(1); },
+                       .load_steps = true});
+  Offer(0);
+  fake_->AwaitLaunches(1);
+  StepOfALoader loader(*fake_);
+  Offer(1);
+  EXPECT_FALSE(loader.begun());
+  fake_->Finish();
+  loader.AwaitBegin();
+  EXPECT_EQ(loader.launches(), 1);
+  EXPECT_THAT(tasks_[0].Await(), IsOk());  // beside the step
+  EXPECT_EQ(fake_->launches(), 1);
+  loader.End();
+  fake_->AwaitLaunches(2);
+  fake_->Finish();
+  EXPECT_THAT(tasks_[1].Await(), IsOk());
+}
+
+TEST_F(WorkerLoopTest, WhatExpiresDuringAStepIsAnswered) {
+  Start(TestConfig(), {.run = FakeRun::kInstant, .load_steps = true});
+  StepOfALoader loader(*fake_);
+  loader.AwaitBegin();
+  tasks_.emplace_back(7).Timeout(absl::Milliseconds(1), clock_.Now());
+  ASSERT_THAT(worker_->Offer(1, tasks_.back()), IsOk());
+  clock_.AwaitDeadline(clock_.Now() + absl::Milliseconds(1));
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_THAT(tasks_.back().Await(),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_EQ(fake_->launches(), 0);
+  loader.End();
 }
 
 }  // namespace

@@ -155,14 +155,15 @@ TEST(WorkerMetricsTest, ARunCountsRowsPaddingTimeAndError) {
                     .p999 = absl::Milliseconds(11)},
                    {.graph = absl::Milliseconds(11),
                     .copy_in = absl::ZeroDuration(),
-                    .copy_out = absl::Milliseconds(1)});
+                    .copy_out = absl::Milliseconds(1)},
+                   /*busy=*/absl::Milliseconds(7));
   EXPECT_EQ(Only(registry, "reprise_padding_rows_total").counter.value, 1);
   EXPECT_EQ(Only(registry, "reprise_batch_rows").histogram.sample_sum, 3);
   EXPECT_NEAR(
       Only(registry, "reprise_cpu_predicted_error_ratio").histogram.sample_sum,
       0.1, 1e-9);
   EXPECT_EQ(model.busy_copy_in->Value(), 0);
-  EXPECT_NEAR(model.busy_graph->Value(), 0.011, 1e-9);
+  EXPECT_NEAR(model.busy_graph->Value(), 0.007, 1e-9);
   EXPECT_NEAR(model.busy_copy_out->Value(), 0.001, 1e-9);
 }
 

@@ -1,0 +1,43 @@
+#include "runtime/cuda/lane.h"
+
+#include "absl/memory/memory.h"
+#include "runtime/base/status_macros.h"
+
+namespace reprise::cuda {
+absl::StatusOr<std::unique_ptr<Lane>> Lane::Create(
+    const CurrentContext& current, int64_t reserve_bytes) {
+  auto lane = absl::WrapUnique(new Lane());
+  REPRISE_ASSIGN_OR_RETURN(lane->arena_,
+                           Arena::Create(current.context(), reserve_bytes));
+  for (std::unique_ptr<Arena>& bank : lane->banks_) {
+    REPRISE_ASSIGN_OR_RETURN(bank,
+                             Arena::Create(current.context(), reserve_bytes));
+  }
+  REPRISE_ASSIGN_OR_RETURN(lane->compute_, MakeStream(current));
+  REPRISE_ASSIGN_OR_RETURN(lane->copy_in_, MakeStream(current));
+  REPRISE_ASSIGN_OR_RETURN(lane->copy_out_, MakeStream(current));
+  return lane;
+}
+
+absl::StatusOr<UniqueStream> MakeStream(const CurrentContext& current) {
+  const Driver& driver = current.driver();
+  CUstream stream = nullptr;
+  REPRISE_RETURN_IF_ERROR(
+      ToStatus(driver,
+               driver.StreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING,
+                                               /*priority=*/0),
+               "cuStreamCreateWithPriority"));
+  return UniqueStream(stream, driver.StreamDestroy);
+}
+
+std::vector<CUdeviceptr> AddressesIn(
+    CUdeviceptr base, const std::vector<SlotLayout::Tensor>& tensors) {
+  std::vector<CUdeviceptr> addresses;
+  addresses.reserve(tensors.size());
+  for (const SlotLayout::Tensor& tensor : tensors) {
+    addresses.push_back(base + tensor.offset);
+  }
+  return addresses;
+}
+
+}  // namespace reprise::cuda
