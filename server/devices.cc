@@ -47,13 +47,16 @@ int CudaVersionOf(const cuda::Driver& driver) {
 
 // Null: there is none. It stays open as the driver does.
 const cuda::CublasLt* TheCublasLt(const cuda::Driver& driver) {
-  static const auto& lt = *new absl::StatusOr<cuda::CublasLt>(
-      cuda::LoadCublasLt(CudaVersionOf(driver)));
-  if (lt.ok()) return &*lt;
-  LogWarning(
-      absl::StrCat("matrix products on GPUs are slow without cuBLASLt reason=",
-                   LogValue(lt.status().message())));
-  return nullptr;
+  static const auto& lt = *new absl::StatusOr<cuda::CublasLt>([&driver] {
+    auto loaded = cuda::LoadCublasLt(CudaVersionOf(driver));
+    if (!loaded.ok()) {
+      LogWarning(absl::StrCat(
+          "matrix products on GPUs are slow without cuBLASLt reason=",
+          LogValue(loaded.status().message())));
+    }
+    return loaded;
+  }());
+  return lt.ok() ? &*lt : nullptr;
 }
 
 absl::StatusOr<std::vector<cuda::GpuInfo>> FindGpus(
@@ -63,7 +66,7 @@ absl::StatusOr<std::vector<cuda::GpuInfo>> FindGpus(
   std::optional<std::string> visible;
   if (const char* value = std::getenv("CUDA_VISIBLE_DEVICES")) visible = value;
   REPRISE_ASSIGN_OR_RETURN(const std::vector<cuda::GpuInfo> gpus,
-                           cuda::ListGpus(*driver, std::move(visible)));
+                           cuda::ListGpus(*driver, visible));
   return cuda::ChooseGpus(gpus, selection);
 }
 

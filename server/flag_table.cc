@@ -244,7 +244,7 @@ FlagGroup Devices() {
            TimeOrNever("watchdog-ms", kMillisecond,
                        "A batch that takes longer than this, and than 20 times "
                        "what its size has taken, ends readiness until it is "
-                       "done; 0: none does.",
+                       "done, and on a GPU the process; 0: none does.",
                        REPRISE_FIELD(watchdog))}};
 }
 

@@ -336,7 +336,9 @@ std::string HelpText() {
   absl::StrAppend(
       &out,
       "  --version\n  --help\n\nExit codes: 0 everything answered; 1 cannot "
-      "start; 2 bad flags; 3 exit timeout\nhit; 143 second signal.\n");
+      "start; 2 bad flags; 3 exit timeout\nhit; 4 a GPU is lost, and the "
+      "process must be "
+      "started anew; 143 second signal.\n");
   return out;
 }
 

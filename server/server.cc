@@ -109,16 +109,17 @@ void Server::Start(std::function<void(const absl::Status&)> loaded) {
 // On a thread that may be a worker's. The first error is the one that matters.
 void Server::Lose(const absl::Status& why) {
   if (lost_.exchange(true)) return;
-  front_->SetLost();
+  {
+    absl::MutexLock lock(&mu_);
+    if (watch_ends_) return;  // everything is answered; the front may be gone
+    front_->SetLost();
+    pause_ends_ = true;
+  }
   LogError(
       absl::StrCat("a device is lost: every request is answered UNAVAILABLE, "
                    "and the process "
                    "ends, to be started anew reason=",
                    LogValue(why.message())));
-  {
-    absl::MutexLock lock(&mu_);
-    pause_ends_ = true;
-  }
   if (on_lost_) on_lost_();
 }
 

@@ -181,23 +181,28 @@ absl::StatusOr<BoundProgram> BoundProgram::Create(
 }
 
 absl::Status BoundProgram::Issue(const Driver& driver, CUstream stream) {
-  for (Bound& bound : actions_) {
-    REPRISE_RETURN_IF_ERROR(std::visit(
-        [&](auto& action) { return IssueOne(driver, stream, action); }, bound));
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    REPRISE_RETURN_IF_ERROR(IssueOnly(i, driver, stream));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> BoundProgram::IssueNewProduct(
-    CUstream stream, std::set<std::string>& seen) {
-  for (Bound& bound : actions_) {
-    auto* const product = std::get_if<Product>(&bound);
+absl::Status BoundProgram::IssueOnly(size_t action, const Driver& driver,
+                                     CUstream stream) {
+  return std::visit(
+      [&](auto& bound) { return IssueOne(driver, stream, bound); },
+      actions_[action]);
+}
+
+std::vector<size_t> BoundProgram::NewProducts(
+    std::set<std::string>& seen) const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    const auto* const product = std::get_if<Product>(&actions_[i]);
     if (product == nullptr) continue;
-    if (!seen.insert(product->plan.algorithm()).second) continue;
-    REPRISE_RETURN_IF_ERROR(product->plan.Run(product->addresses, stream));
-    return true;
+    if (seen.insert(product->plan.algorithm()).second) found.push_back(i);
   }
-  return false;
+  return found;
 }
 
 absl::Status BoundProgram::IssueOne(const Driver& driver, CUstream stream,

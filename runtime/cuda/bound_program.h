@@ -51,11 +51,12 @@ class BoundProgram {
   // Issues all actions to `stream` in order, and waits for nothing.
   absl::Status Issue(const Driver& driver, CUstream stream);
 
-  // Issues the first matrix product whose algorithm is not in `seen`, and adds
-  // it: a library loads the code of an algorithm when that first runs. Returns
-  // whether there was one; what it computes is of no use.
-  absl::StatusOr<bool> IssueNewProduct(CUstream stream,
-                                       std::set<std::string>& seen);
+  // The matrix products, by their places among the actions, whose algorithms
+  // are not in `seen`, which gets them: a library loads the code of an
+  // algorithm when that first runs.
+  std::vector<size_t> NewProducts(std::set<std::string>& seen) const;
+  // Issues that action alone; what it computes is of no use.
+  absl::Status IssueOnly(size_t action, const Driver& driver, CUstream stream);
 
   // Nodes that a capture of it must have at least.
   size_t actions() const { return actions_.size(); }

@@ -226,7 +226,7 @@ absl::StatusOr<std::vector<GpuInfo>> ChooseListed(
 }  // namespace
 
 absl::StatusOr<std::vector<GpuInfo>> ListGpus(
-    const Driver& driver, std::optional<std::string> visible) {
+    const Driver& driver, const std::optional<std::string>& visible) {
   const CUresult started = driver.Init(0);
   if (started == CUDA_ERROR_NO_DEVICE) return NoGpu(visible);
   REPRISE_RETURN_IF_ERROR(

@@ -34,7 +34,7 @@ struct GpuInfo {
 // CUDA_VISIBLE_DEVICES by itself; `visible` is its value, if it is set, for
 // messages. NOT_FOUND: no GPU; UNAVAILABLE: the driver does not start.
 absl::StatusOr<std::vector<GpuInfo>> ListGpus(
-    const Driver& driver, std::optional<std::string> visible);
+    const Driver& driver, const std::optional<std::string>& visible);
 
 // Those of `gpus` that `selection` names, in its order: "all", or a list with
 // commas of ordinals, "GPU-" and "MIG-" with a UUID or as much of its beginning

@@ -153,6 +153,7 @@ absl::Status CudaLoadedModel::LoadKernels(const CurrentContext& current,
     }
   }
   for (const auto& [entry, shared] : kernels) {
+    if (host_.modules.IsLoaded(entry, shared)) continue;
     const auto find = [&, &name = entry, bytes = shared] {
       return host_.modules.Find(current, name, bytes).status();
     };
@@ -252,10 +253,9 @@ absl::Status CudaLoadedModel::LoadProducts(BoundProgram& program,
                                            const Draft& draft) {
   const Driver& driver = host_.context.driver();
   const CUstream stream = draft.lane->compute();
-  for (bool more = true; more;) {
+  for (const size_t product : program.NewProducts(products_)) {
     const auto load = [&]() -> absl::Status {
-      REPRISE_ASSIGN_OR_RETURN(more,
-                               program.IssueNewProduct(stream, products_));
+      REPRISE_RETURN_IF_ERROR(program.IssueOnly(product, driver, stream));
       return ToStatus(driver, driver.StreamSynchronize(stream),
                       "loading a matrix product");
     };
@@ -347,6 +347,7 @@ absl::StatusOr<RunTimes> CudaLoadedModel::Replay(CudaExecutable& executable,
                                                  RunKind kind) {
   RunTimes times;
   const auto work = [&]() -> absl::Status {
+    if (kind == RunKind::kCheck) REPRISE_RETURN_IF_ERROR(PoisonArena(draft));
     REPRISE_ASSIGN_OR_RETURN(
         times, executable.RunForLoader(draft.slot, host_.trial,
                                        static_cast<int>(rung), kind));
@@ -365,8 +366,6 @@ absl::Status CudaLoadedModel::CheckReplays(CudaExecutable& executable,
   for (size_t i = draft.rungs.size(); i-- > 0;) {
     const auto rows = static_cast<size_t>(draft.ladder[i].rows);
     for (int turn = 0; turn < kBanks; ++turn) {
-      REPRISE_RETURN_IF_ERROR(host_.steps.Run(
-          LoadStep::kReplay, [&] { return PoisonArena(draft); }));
       REPRISE_RETURN_IF_ERROR(
           Replay(executable, draft, i, RunKind::kCheck).status());
       const std::vector<TensorRows> outputs = draft.slot.output_rows();
@@ -383,6 +382,16 @@ absl::Status CudaLoadedModel::CheckReplays(CudaExecutable& executable,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CudaLoadedModel::TimeReplays(CudaExecutable& executable,
+                                          Draft& draft) {
+  const auto time = [&](size_t rung) -> absl::StatusOr<absl::Duration> {
+    REPRISE_ASSIGN_OR_RETURN(const RunTimes times,
+                             Replay(executable, draft, rung, RunKind::kTiming));
+    return times.graph;
+  };
+  return TimeRungs(host_.clock, time, draft.ladder);
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> CudaLoadedModel::Prepare(
@@ -425,15 +434,7 @@ absl::StatusOr<std::unique_ptr<Executable>> CudaLoadedModel::Prepare(
          BetweenRungs(lowering_.precision)}));
     FillWithSamples(draft.signature, rungs.back(), inputs);
   }
-  REPRISE_RETURN_IF_ERROR(TimeRungs(
-      host_.clock,
-      [&](size_t rung) -> absl::StatusOr<absl::Duration> {
-        REPRISE_ASSIGN_OR_RETURN(
-            const RunTimes times,
-            Replay(*executable, draft, rung, RunKind::kTiming));
-        return times.graph;
-      },
-      draft.ladder));
+  REPRISE_RETURN_IF_ERROR(TimeReplays(*executable, draft));
   std::vector<size_t> worth(draft.ladder.size());
   for (size_t i = 0; i < worth.size(); ++i) worth[i] = i;
   if (first) {

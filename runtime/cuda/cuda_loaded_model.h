@@ -98,6 +98,7 @@ class CudaLoadedModel final : public LoadedModel {
                                         BoundProgram& program, CUstream stream);
   absl::Status PoisonArena(const Draft& draft) const;
   absl::Status CheckReplays(CudaExecutable& executable, Draft& draft);
+  absl::Status TimeReplays(CudaExecutable& executable, Draft& draft);
   absl::StatusOr<RunTimes> Replay(CudaExecutable& executable, Draft& draft,
                                   size_t rung, RunKind kind);
 

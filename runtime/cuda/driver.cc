@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -80,6 +82,96 @@ absl::Status TooOld(absl::string_view why, FindSymbol find) {
                    VersionText(kOldestVersion), " or newer is needed"));
 }
 
+// Nothing was started, and nothing is lost. Codes that are newer than the
+// oldest header that this compiles with are numbers, here and below.
+constexpr int kRequestResults[] = {
+    CUDA_SUCCESS,
+    CUDA_ERROR_INVALID_VALUE,
+    CUDA_ERROR_PROFILER_DISABLED,
+    CUDA_ERROR_PROFILER_NOT_INITIALIZED,
+    CUDA_ERROR_PROFILER_ALREADY_STARTED,
+    CUDA_ERROR_PROFILER_ALREADY_STOPPED,
+    CUDA_ERROR_INVALID_DEVICE,
+    CUDA_ERROR_INVALID_CONTEXT,
+    CUDA_ERROR_CONTEXT_ALREADY_CURRENT,
+    CUDA_ERROR_ARRAY_IS_MAPPED,
+    CUDA_ERROR_ALREADY_MAPPED,
+    CUDA_ERROR_ALREADY_ACQUIRED,
+    CUDA_ERROR_NOT_MAPPED,
+    CUDA_ERROR_NOT_MAPPED_AS_ARRAY,
+    CUDA_ERROR_NOT_MAPPED_AS_POINTER,
+    CUDA_ERROR_UNSUPPORTED_LIMIT,
+    CUDA_ERROR_CONTEXT_ALREADY_IN_USE,
+    CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+    CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
+    CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+    CUDA_ERROR_INVALID_HANDLE,
+    402,  // LOSSY_QUERY
+    CUDA_ERROR_NOT_READY,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+    CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+    CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE,
+    CUDA_ERROR_TOO_MANY_PEERS,
+    CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+    CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+    CUDA_ERROR_TIMEOUT,
+    914,  // INVALID_RESOURCE_TYPE
+    915,  // INVALID_RESOURCE_CONFIGURATION
+};
+
+// What was being made cannot be made: no memory, no code, no capture.
+constexpr int kRungResults[] = {
+    CUDA_ERROR_OUT_OF_MEMORY,
+    CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER,
+    CUDA_ERROR_INVALID_IMAGE,
+    CUDA_ERROR_MAP_FAILED,
+    CUDA_ERROR_UNMAP_FAILED,
+    CUDA_ERROR_NO_BINARY_FOR_GPU,
+    CUDA_ERROR_INVALID_PTX,
+    CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+    CUDA_ERROR_JIT_COMPILATION_DISABLED,
+    CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC,
+    CUDA_ERROR_INVALID_SOURCE,
+    CUDA_ERROR_FILE_NOT_FOUND,
+    CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
+    CUDA_ERROR_SHARED_OBJECT_INIT_FAILED,
+    CUDA_ERROR_OPERATING_SYSTEM,
+    CUDA_ERROR_ILLEGAL_STATE,
+    CUDA_ERROR_NOT_FOUND,
+    CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+    CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING,
+    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+    CUDA_ERROR_NOT_PERMITTED,
+    CUDA_ERROR_NOT_SUPPORTED,
+    CUDA_ERROR_CDP_NOT_SUPPORTED,
+    CUDA_ERROR_CDP_VERSION_MISMATCH,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+    CUDA_ERROR_STREAM_CAPTURE_MERGE,
+    CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+    CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+    CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+    CUDA_ERROR_CAPTURED_EVENT,
+    CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+    CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+    CUDA_ERROR_INVALID_CLUSTER_SIZE,
+    913,  // FUNCTION_NOT_LOADED
+};
+
+// The GPU or its context is gone; other GPUs' are not.
+constexpr int kContextResults[] = {
+    CUDA_ERROR_DEVICE_UNAVAILABLE,
+    CUDA_ERROR_NO_DEVICE,
+    CUDA_ERROR_DEVICE_NOT_LICENSED,
+    CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUDA_ERROR_NVLINK_UNCORRECTABLE,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUDA_ERROR_ASSERT,
+    916,  // KEY_ROTATION
+};
+
 // The function of that name; `missing` becomes the name of the first that there
 // is not.
 void* Find(FindSymbol find, const char* name, const char*& missing) {
@@ -97,127 +189,19 @@ void* Find(FindSymbol find, const char* name, const char*& missing) {
 }  // namespace
 
 ErrorClass ClassOf(CUresult result) {
-  // Some codes are newer than the oldest header that this compiles with.
-  switch (static_cast<int>(result)) {
-    // Nothing was started, and nothing is lost.
-    case CUDA_SUCCESS:
-    case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_PROFILER_DISABLED:
-    case CUDA_ERROR_PROFILER_NOT_INITIALIZED:
-    case CUDA_ERROR_PROFILER_ALREADY_STARTED:
-    case CUDA_ERROR_PROFILER_ALREADY_STOPPED:
-    case CUDA_ERROR_INVALID_DEVICE:
-    case CUDA_ERROR_INVALID_CONTEXT:
-    case CUDA_ERROR_CONTEXT_ALREADY_CURRENT:
-    case CUDA_ERROR_ARRAY_IS_MAPPED:
-    case CUDA_ERROR_ALREADY_MAPPED:
-    case CUDA_ERROR_ALREADY_ACQUIRED:
-    case CUDA_ERROR_NOT_MAPPED:
-    case CUDA_ERROR_NOT_MAPPED_AS_ARRAY:
-    case CUDA_ERROR_NOT_MAPPED_AS_POINTER:
-    case CUDA_ERROR_UNSUPPORTED_LIMIT:
-    case CUDA_ERROR_CONTEXT_ALREADY_IN_USE:
-    case CUDA_ERROR_PEER_ACCESS_UNSUPPORTED:
-    case CUDA_ERROR_INVALID_GRAPHICS_CONTEXT:
-    case CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY:
-    case CUDA_ERROR_INVALID_HANDLE:
-    case 402:  // LOSSY_QUERY
-    case CUDA_ERROR_NOT_READY:
-    case CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED:
-    case CUDA_ERROR_PEER_ACCESS_NOT_ENABLED:
-    case CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE:
-    case CUDA_ERROR_TOO_MANY_PEERS:
-    case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
-    case CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED:
-    case CUDA_ERROR_TIMEOUT:
-    case 914:  // INVALID_RESOURCE_TYPE
-    case 915:  // INVALID_RESOURCE_CONFIGURATION
-      return ErrorClass::kRequest;
-
-    // What was being made cannot be made: no memory, no code, no capture.
-    case CUDA_ERROR_OUT_OF_MEMORY:
-    case CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER:
-    case CUDA_ERROR_INVALID_IMAGE:
-    case CUDA_ERROR_MAP_FAILED:
-    case CUDA_ERROR_UNMAP_FAILED:
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-    case CUDA_ERROR_INVALID_PTX:
-    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    case CUDA_ERROR_JIT_COMPILATION_DISABLED:
-    case CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC:
-    case CUDA_ERROR_INVALID_SOURCE:
-    case CUDA_ERROR_FILE_NOT_FOUND:
-    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
-    case CUDA_ERROR_SHARED_OBJECT_INIT_FAILED:
-    case CUDA_ERROR_OPERATING_SYSTEM:
-    case CUDA_ERROR_ILLEGAL_STATE:
-    case CUDA_ERROR_NOT_FOUND:
-    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
-    case CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING:
-    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
-    case CUDA_ERROR_NOT_PERMITTED:
-    case CUDA_ERROR_NOT_SUPPORTED:
-    case CUDA_ERROR_CDP_NOT_SUPPORTED:
-    case CUDA_ERROR_CDP_VERSION_MISMATCH:
-    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
-    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
-    case CUDA_ERROR_STREAM_CAPTURE_MERGE:
-    case CUDA_ERROR_STREAM_CAPTURE_UNMATCHED:
-    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
-    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
-    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
-    case CUDA_ERROR_CAPTURED_EVENT:
-    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD:
-    case CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
-    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
-    case 913:  // FUNCTION_NOT_LOADED
-      return ErrorClass::kRung;
-
-    // The GPU or its context is gone; other GPUs' are not.
-    case CUDA_ERROR_DEVICE_UNAVAILABLE:
-    case CUDA_ERROR_NO_DEVICE:
-    case CUDA_ERROR_DEVICE_NOT_LICENSED:
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-    case CUDA_ERROR_ASSERT:
-    case 916:  // KEY_ROTATION
-      return ErrorClass::kContextFatal;
-
-    // "The process must be terminated and relaunched", says the header of the
-    // first eleven. The driver as a whole, or the MPS server, is not usable
-    // for this process in the others.
-    case 226:  // CONTAINED
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case 721:  // TENSOR_MEMORY_LEAK
-    case CUDA_ERROR_EXTERNAL_DEVICE:
-    case CUDA_ERROR_NOT_INITIALIZED:
-    case CUDA_ERROR_DEINITIALIZED:
-    case CUDA_ERROR_STUB_LIBRARY:
-    case CUDA_ERROR_SYSTEM_NOT_READY:
-    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-    case CUDA_ERROR_MPS_CONNECTION_FAILED:
-    case CUDA_ERROR_MPS_RPC_FAILURE:
-    case CUDA_ERROR_MPS_SERVER_NOT_READY:
-    case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
-    case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
-    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
-    case CUDA_ERROR_UNKNOWN:
-    default:
-      // A code that this table does not know may be the newest way to say
-      // "terminate and relaunch". A needless restart costs seconds; going on
-      // may answer calls with garbage.
-      return ErrorClass::kProcessFatal;
-  }
+  const auto is_one_of = [result](std::span<const int> results) {
+    return std::find(results.begin(), results.end(),
+                     static_cast<int>(result)) != results.end();
+  };
+  if (is_one_of(kRequestResults)) return ErrorClass::kRequest;
+  if (is_one_of(kRungResults)) return ErrorClass::kRung;
+  if (is_one_of(kContextResults)) return ErrorClass::kContextFatal;
+  // Of the others the header says that the process must be terminated and
+  // relaunched (700, 702, 714 to 719 and their like), or the driver as a whole,
+  // or the MPS server, cannot be used by this process. A code that no table
+  // knows may be the newest way to say the same: a needless restart costs
+  // seconds, and going on may answer calls with garbage.
+  return ErrorClass::kProcessFatal;
 }
 
 absl::string_view ErrorClassName(ErrorClass error) {

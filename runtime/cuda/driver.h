@@ -63,7 +63,9 @@
   F(EventElapsedTime)             \
   F(ModuleLoadData)               \
   F(ModuleUnload)                 \
-  F(ModuleGetFunction)            \
+  F(ModuleGetFunctionCount)       \
+  F(ModuleEnumerateFunctions)     \
+  F(FuncGetName)                  \
   F(FuncLoad)                     \
   F(FuncGetAttribute)             \
   F(FuncSetAttribute)             \

@@ -132,8 +132,9 @@ cublasStatus_t Prefer(const CublasLt& lt, cublasLtMatmulPreference_t preference,
                                          sizeof(value));
 }
 
-const void* Pointer(CUdeviceptr address) {
-  return reinterpret_cast<const void*>(address);
+// The library's parameters are pointers, though it never follows them here.
+void* Pointer(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 bool Fits(CUdeviceptr address, CUdeviceptr alignment) {
@@ -313,9 +314,9 @@ absl::Status MatMulPlan::RunCandidate(int candidate,
   return Check(lt_->Matmul(handle_, description_.get(), &product_.alpha,
                            Pointer(addresses.b), b_.get(), Pointer(addresses.a),
                            a_.get(), &product_.beta, Pointer(c), c_.get(),
-                           reinterpret_cast<void*>(addresses.d), d_.get(),
+                           Pointer(addresses.d), d_.get(),
                            &candidates_[static_cast<size_t>(candidate)].algo,
-                           reinterpret_cast<void*>(addresses.workspace),
+                           Pointer(addresses.workspace),
                            addresses.workspace_bytes, stream),
                "cublasLtMatmul");
 }

@@ -44,43 +44,58 @@ absl::Status AllowShared(const CurrentContext& current, CUfunction function,
 absl::Status Modules::Add(const CurrentContext& current, absl::string_view name,
                           std::span<const std::byte> image) {
   const Driver& driver = current.driver();
+  const std::string what = absl::StrCat("device code '", name, "'");
   CUmodule module = nullptr;
-  const CUresult result = driver.ModuleLoadData(&module, image.data());
   REPRISE_RETURN_IF_ERROR(
-      ToStatus(driver, result, absl::StrCat("device code '", name, "'")));
+      ToStatus(driver, driver.ModuleLoadData(&module, image.data()), what));
   UniqueHandle<CUmodule> owned(module, driver.ModuleUnload);
+  unsigned count = 0;
+  REPRISE_RETURN_IF_ERROR(
+      ToStatus(driver, driver.ModuleGetFunctionCount(&count, module), what));
+  std::vector<CUfunction> functions(count);
+  REPRISE_RETURN_IF_ERROR(ToStatus(
+      driver, driver.ModuleEnumerateFunctions(functions.data(), count, module),
+      what));
+  std::vector<std::string> entries;
+  for (const CUfunction function : functions) {
+    const char* entry = nullptr;
+    REPRISE_RETURN_IF_ERROR(
+        ToStatus(driver, driver.FuncGetName(&entry, function), what));
+    entries.emplace_back(entry);
+  }
   absl::MutexLock lock(&mu_);
+  for (size_t i = 0; i < functions.size(); ++i) {
+    kernels_.try_emplace(std::move(entries[i]),
+                         Kernel{.function = functions[i],
+                                .loaded = false,
+                                .shared_bytes = kPlainSharedBytes});
+  }
   modules_.push_back(std::move(owned));
   return absl::OkStatus();
 }
 
-absl::StatusOr<Modules::Kernel> Modules::Load(const CurrentContext& current,
-                                              const std::string& entry) const {
-  const Driver& driver = current.driver();
-  for (const UniqueHandle<CUmodule>& module : modules_) {
-    CUfunction function = nullptr;
-    const CUresult result =
-        driver.ModuleGetFunction(&function, module.get(), entry.c_str());
-    if (result == CUDA_ERROR_NOT_FOUND) continue;
-    REPRISE_RETURN_IF_ERROR(
-        ToStatus(driver, result, absl::StrCat("kernel ", entry)));
-    REPRISE_RETURN_IF_ERROR(ToStatus(driver, driver.FuncLoad(function),
-                                     absl::StrCat("kernel ", entry)));
-    return Kernel{.function = function, .shared_bytes = kPlainSharedBytes};
-  }
-  return absl::NotFoundError(absl::StrCat("no kernel ", entry));
+bool Modules::IsLoaded(const std::string& entry, unsigned shared_bytes) const {
+  absl::MutexLock lock(&mu_);
+  const auto it = kernels_.find(entry);
+  return it != kernels_.end() && it->second.loaded &&
+         shared_bytes <= it->second.shared_bytes;
 }
 
 absl::StatusOr<CUfunction> Modules::Find(const CurrentContext& current,
                                          const std::string& entry,
                                          unsigned shared_bytes) {
   absl::MutexLock lock(&mu_);
-  auto it = kernels_.find(entry);
+  const auto it = kernels_.find(entry);
   if (it == kernels_.end()) {
-    REPRISE_ASSIGN_OR_RETURN(const Kernel kernel, Load(current, entry));
-    it = kernels_.emplace(entry, kernel).first;
+    return absl::NotFoundError(absl::StrCat("no kernel ", entry));
   }
   Kernel& kernel = it->second;
+  if (!kernel.loaded) {
+    const Driver& driver = current.driver();
+    REPRISE_RETURN_IF_ERROR(ToStatus(driver, driver.FuncLoad(kernel.function),
+                                     absl::StrCat("kernel ", entry)));
+    kernel.loaded = true;
+  }
   if (shared_bytes > kernel.shared_bytes) {
     REPRISE_RETURN_IF_ERROR(
         AllowShared(current, kernel.function, entry, shared_bytes));

@@ -32,8 +32,8 @@ class Modules {
   Modules& operator=(const Modules&) = delete;
 
   // Loads a cubin, fatbin or PTX (which ends in a zero byte).
-  // FAILED_PRECONDITION names it if it was made for other GPUs or for a newer
-  // driver.
+  // Of two kernels of one name the first counts. FAILED_PRECONDITION names the
+  // image if it was made for other GPUs or for a newer driver.
   absl::Status Add(const CurrentContext& current, absl::string_view name,
                    std::span<const std::byte> image) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -44,18 +44,18 @@ class Modules {
                                   const std::string& entry,
                                   unsigned shared_bytes)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // Whether Find has only to look it up.
+  bool IsLoaded(const std::string& entry, unsigned shared_bytes) const
+      ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Kernel {
     CUfunction function = nullptr;
+    bool loaded = false;
     unsigned shared_bytes = 0;  // that it may be launched with
   };
 
-  absl::StatusOr<Kernel> Load(const CurrentContext& current,
-                              const std::string& entry) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::vector<UniqueHandle<CUmodule>> modules_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, Kernel> kernels_ ABSL_GUARDED_BY(mu_);
 };

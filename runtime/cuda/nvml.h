@@ -27,15 +27,15 @@ enum NvmlReturn : int {
 };
 
 struct NvmlMemory {
-  unsigned long long total;  // bytes
-  unsigned long long free;
-  unsigned long long used;
+  uint64_t total;  // bytes
+  uint64_t free;
+  uint64_t used;
 };
 
 struct NvmlEvent {
   NvmlDevice device;
-  unsigned long long type;
-  unsigned long long data;  // of an XID its number
+  uint64_t type;
+  uint64_t data;  // of an XID its number
   unsigned gpu_instance;
   unsigned compute_instance;
 };
@@ -44,14 +44,14 @@ enum NvmlClock : int { kNvmlClockSm = 1 };
 enum NvmlEccError : int { kNvmlUncorrected = 1 };
 enum NvmlEccCounter : int { kNvmlVolatile = 0 };
 
-inline constexpr unsigned long long kNvmlXidEvent = 0x8;
+inline constexpr uint64_t kNvmlXidEvent = 0x8;
 
 // Why clocks are low.
-inline constexpr unsigned long long kNvmlPowerCap = 0x04;
-inline constexpr unsigned long long kNvmlHardwareSlowdown = 0x08;
-inline constexpr unsigned long long kNvmlThermalSlowdown = 0x20;
-inline constexpr unsigned long long kNvmlHardwareThermalSlowdown = 0x40;
-inline constexpr unsigned long long kNvmlPowerBrake = 0x80;
+inline constexpr uint64_t kNvmlPowerCap = 0x04;
+inline constexpr uint64_t kNvmlHardwareSlowdown = 0x08;
+inline constexpr uint64_t kNvmlThermalSlowdown = 0x20;
+inline constexpr uint64_t kNvmlHardwareThermalSlowdown = 0x40;
+inline constexpr uint64_t kNvmlPowerBrake = 0x80;
 
 // The functions, without their "nvml": name, and parameters. Without one of the
 // first group the library is of no use.
@@ -59,18 +59,16 @@ inline constexpr unsigned long long kNvmlPowerBrake = 0x80;
   F(Init_v2, ())                                                   \
   F(DeviceGetHandleByUUID, (const char* uuid, NvmlDevice* device)) \
   F(DeviceGetMemoryInfo, (NvmlDevice, NvmlMemory*))
-#define REPRISE_NVML_OPTIONAL(F)                                           \
-  F(DeviceGetTotalEnergyConsumption,                                       \
-    (NvmlDevice, unsigned long long* millijoules))                         \
-  F(DeviceGetClockInfo, (NvmlDevice, NvmlClock, unsigned* megahertz))      \
-  F(DeviceGetCurrentClocksThrottleReasons,                                 \
-    (NvmlDevice, unsigned long long* reasons))                             \
-  F(DeviceGetTotalEccErrors,                                               \
-    (NvmlDevice, NvmlEccError, NvmlEccCounter, unsigned long long* count)) \
-  F(EventSetCreate, (NvmlEventSet*))                                       \
-  F(EventSetFree, (NvmlEventSet))                                          \
-  F(EventSetWait_v2, (NvmlEventSet, NvmlEvent*, unsigned milliseconds))    \
-  F(DeviceRegisterEvents, (NvmlDevice, unsigned long long types, NvmlEventSet))
+#define REPRISE_NVML_OPTIONAL(F)                                             \
+  F(DeviceGetTotalEnergyConsumption, (NvmlDevice, uint64_t * millijoules))   \
+  F(DeviceGetClockInfo, (NvmlDevice, NvmlClock, unsigned* megahertz))        \
+  F(DeviceGetCurrentClocksThrottleReasons, (NvmlDevice, uint64_t * reasons)) \
+  F(DeviceGetTotalEccErrors,                                                 \
+    (NvmlDevice, NvmlEccError, NvmlEccCounter, uint64_t * count))            \
+  F(EventSetCreate, (NvmlEventSet*))                                         \
+  F(EventSetFree, (NvmlEventSet))                                            \
+  F(EventSetWait_v2, (NvmlEventSet, NvmlEvent*, unsigned milliseconds))      \
+  F(DeviceRegisterEvents, (NvmlDevice, uint64_t types, NvmlEventSet))
 
 // Threads: constant once filled; the functions may be called from any.
 struct Nvml {

@@ -59,7 +59,7 @@ SensorReading NvmlSensors::Read() {
 }
 
 std::optional<double> NvmlSensors::Energy() const {
-  unsigned long long millijoules = 0;
+  uint64_t millijoules = 0;
   if (nvml_.DeviceGetTotalEnergyConsumption == nullptr ||
       nvml_.DeviceGetTotalEnergyConsumption(device_, &millijoules) !=
           kNvmlSuccess) {
@@ -89,14 +89,14 @@ std::optional<double> NvmlSensors::SmClock() const {
 }
 
 std::optional<std::array<bool, kClockLimits>> NvmlSensors::Limits() const {
-  unsigned long long reasons = 0;
+  uint64_t reasons = 0;
   if (nvml_.DeviceGetCurrentClocksThrottleReasons == nullptr ||
       nvml_.DeviceGetCurrentClocksThrottleReasons(device_, &reasons) !=
           kNvmlSuccess) {
     return std::nullopt;
   }
   std::array<bool, kClockLimits> limits{};
-  const auto set = [&](ClockLimit limit, unsigned long long mask) {
+  const auto set = [&](ClockLimit limit, uint64_t mask) {
     limits[static_cast<size_t>(limit)] = (reasons & mask) != 0;
   };
   set(ClockLimit::kPowerCap, kNvmlPowerCap);
@@ -108,7 +108,7 @@ std::optional<std::array<bool, kClockLimits>> NvmlSensors::Limits() const {
 }
 
 std::optional<int64_t> NvmlSensors::EccErrors() const {
-  unsigned long long count = 0;
+  uint64_t count = 0;
   if (nvml_.DeviceGetTotalEccErrors == nullptr ||
       nvml_.DeviceGetTotalEccErrors(device_, kNvmlUncorrected, kNvmlVolatile,
                                     &count) != kNvmlSuccess) {

@@ -43,12 +43,13 @@ absl::StatusOr<std::unique_ptr<SlotMemory>> PinnedSlotMemory::Allocate(
   REPRISE_ASSIGN_OR_RETURN(const CurrentContext current,
                            CurrentContext::Enter(context_));
   PinnedBuffer buffer;
-  REPRISE_RETURN_IF_ERROR(steps_.Run(LoadStep::kPinMemory, [&] {
+  const auto pin = [&]() -> absl::Status {
     Free();
-    auto made = PinnedBuffer::Allocate(current, std::max<size_t>(bytes, 1));
-    if (made.ok()) buffer = *std::move(made);
-    return made.status();
-  }));
+    REPRISE_ASSIGN_OR_RETURN(
+        buffer, PinnedBuffer::Allocate(current, std::max<size_t>(bytes, 1)));
+    return absl::OkStatus();
+  };
+  REPRISE_RETURN_IF_ERROR(steps_.Run(LoadStep::kPinMemory, pin));
   return std::make_unique<Block>(*this, std::move(buffer));
 }
 

@@ -224,6 +224,7 @@ class ChainWriter {
       loaded.push_back(LoadPack(k, offsets[k]));
     }
     std::vector<std::string> results;
+    results.reserve(static_cast<size_t>(walk_.pack));
     for (int lane = 0; lane < walk_.pack; ++lane) {
       results.push_back(Lane(loaded, static_cast<size_t>(lane)));
     }
@@ -387,6 +388,7 @@ class ChainWriter {
   void Store(const std::vector<std::string>& results, const std::string& step) {
     const DType type = chain_.output;
     std::vector<std::string> elements;
+    elements.reserve(results.size());
     for (const std::string& result : results) {
       elements.push_back(FromFloat(result, type));
     }

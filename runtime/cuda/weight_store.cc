@@ -29,17 +29,19 @@ absl::Status WeightStore::Upload(const CurrentContext& current,
   const auto first = static_cast<int>(addresses_.size());
   if (list_.size() == first) return absl::OkStatus();
   DeviceBuffer slab;
-  REPRISE_RETURN_IF_ERROR(steps_.Run(LoadStep::kMapMemory, [&] {
-    auto made = DeviceBuffer::Allocate(current, BytesToUpload());
-    if (made.ok()) slab = *std::move(made);
-    return made.status();
-  }));
-  REPRISE_RETURN_IF_ERROR(steps_.Run(LoadStep::kPinMemory, [&] {
-    auto made = PinnedBuffer::Allocate(
-        current, static_cast<size_t>(std::min(kPieceBytes, BytesToUpload())));
-    if (made.ok()) staging_ = *std::move(made);
-    return made.status();
-  }));
+  const auto allocate = [&]() -> absl::Status {
+    REPRISE_ASSIGN_OR_RETURN(slab,
+                             DeviceBuffer::Allocate(current, BytesToUpload()));
+    return absl::OkStatus();
+  };
+  REPRISE_RETURN_IF_ERROR(steps_.Run(LoadStep::kMapMemory, allocate));
+  const auto pin = [&]() -> absl::Status {
+    const int64_t bytes = std::min(kPieceBytes, BytesToUpload());
+    REPRISE_ASSIGN_OR_RETURN(
+        staging_, PinnedBuffer::Allocate(current, static_cast<size_t>(bytes)));
+    return absl::OkStatus();
+  };
+  REPRISE_RETURN_IF_ERROR(steps_.Run(LoadStep::kPinMemory, pin));
   std::vector<CUdeviceptr> addresses;
   absl::Status status;
   for (int i = first; i < list_.size() && status.ok(); ++i) {

@@ -129,7 +129,7 @@ class FakeCuda {
   // Device memory that every instantiated graph takes; 0 unless set.
   void SetGraphBytes(size_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // --- Kernels. All names are found in every module, but those hidden.
+  // --- Kernels. Every module has all that have been added, but those hidden.
   using Kernel = std::function<void(const FakeKernelCall&)>;
   void AddKernel(const std::string& name, std::vector<size_t> argument_sizes,
                  Kernel run = nullptr) ABSL_LOCKS_EXCLUDED(mu_);

@@ -150,20 +150,49 @@ CUresult FakeModuleUnload(CUmodule handle) {
       });
 }
 
-CUresult FakeModuleGetFunction(CUfunction* function, CUmodule handle,
-                               const char* name) {
+CUresult FakeModuleGetFunctionCount(unsigned* count, CUmodule handle) {
   return FakeCuda::Current().Call(
-      "ModuleGetFunction", false, [&](FakeCudaState& state) {
-        FakeModule* const module =
-            state.Find(state.modules, handle, "ModuleGetFunction");
-        if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-        if (state.hidden.contains(name)) return CUDA_ERROR_NOT_FOUND;
-        CUfunction& known = module->functions[name];
-        if (known == nullptr) {
-          known = state.NewHandle<CUfunction>();
-          state.functions[known] = FakeFunction{name, module->context};
+      "ModuleGetFunctionCount", false, [&](FakeCudaState& state) {
+        if (state.Find(state.modules, handle, "ModuleGetFunctionCount") ==
+            nullptr) {
+          return CUDA_ERROR_INVALID_HANDLE;
         }
-        *function = known;
+        *count = 0;
+        for (const auto& [name, kernel] : state.kernels) {
+          *count += state.hidden.contains(name) ? 0 : 1;
+        }
+        return CUDA_SUCCESS;
+      });
+}
+
+CUresult FakeModuleEnumerateFunctions(CUfunction* functions, unsigned count,
+                                      CUmodule handle) {
+  return FakeCuda::Current().Call(
+      "ModuleEnumerateFunctions", false, [&](FakeCudaState& state) {
+        FakeModule* const module =
+            state.Find(state.modules, handle, "ModuleEnumerateFunctions");
+        if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+        for (const auto& [name, kernel] : state.kernels) {
+          if (state.hidden.contains(name)) continue;
+          if (count-- == 0) break;
+          CUfunction& known = module->functions[name];
+          if (known == nullptr) {
+            known = state.NewHandle<CUfunction>();
+            state.functions[known] = FakeFunction{name, module->context};
+          }
+          *functions++ = known;
+        }
+        return CUDA_SUCCESS;
+      });
+}
+
+CUresult FakeFuncGetName(const char** name, CUfunction handle) {
+  return FakeCuda::Current().Call(
+      "FuncGetName", false, [&](FakeCudaState& state) {
+        const FakeFunction* const function =
+            state.Find(state.functions, handle, "FuncGetName");
+        if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+        *name = function->name.c_str();
         return CUDA_SUCCESS;
       });
 }

@@ -42,7 +42,7 @@ struct FakeNvml::Functions {
   static NvmlReturn Memory(NvmlDevice device, cuda::NvmlMemory* memory) {
     return Answer(device, "DeviceGetMemoryInfo", GpuOf(device).memory, memory);
   }
-  static NvmlReturn Energy(NvmlDevice device, unsigned long long* millijoules) {
+  static NvmlReturn Energy(NvmlDevice device, uint64_t* millijoules) {
     return Answer(device, "DeviceGetTotalEnergyConsumption",
                   GpuOf(device).energy_millijoules, millijoules);
   }
@@ -52,13 +52,12 @@ struct FakeNvml::Functions {
     return Answer(device, "DeviceGetClockInfo", GpuOf(device).sm_megahertz,
                   megahertz);
   }
-  static NvmlReturn Limits(NvmlDevice device, unsigned long long* reasons) {
+  static NvmlReturn Limits(NvmlDevice device, uint64_t* reasons) {
     return Answer(device, "DeviceGetCurrentClocksThrottleReasons",
                   GpuOf(device).limits, reasons);
   }
   static NvmlReturn Ecc(NvmlDevice device, cuda::NvmlEccError error,
-                        cuda::NvmlEccCounter counter,
-                        unsigned long long* count) {
+                        cuda::NvmlEccCounter counter, uint64_t* count) {
     if (error != cuda::kNvmlUncorrected || counter != cuda::kNvmlVolatile) {
       return cuda::kNvmlInvalidArgument;
     }
@@ -81,7 +80,7 @@ struct FakeNvml::Functions {
     current->events.pop_front();
     return cuda::kNvmlSuccess;
   }
-  static NvmlReturn Register(NvmlDevice device, unsigned long long types,
+  static NvmlReturn Register(NvmlDevice device, uint64_t types,
                              NvmlEventSet /*set*/) {
     return Answer(device, "DeviceRegisterEvents", types,
                   &current->registered_types);

@@ -11,11 +11,11 @@ namespace reprise::testing {
 
 // One GPU or slice. A figure's result other than success is returned instead.
 struct FakeNvmlGpu {
-  unsigned long long energy_millijoules = 0;
+  uint64_t energy_millijoules = 0;
   cuda::NvmlMemory memory = {};
   unsigned sm_megahertz = 0;
-  unsigned long long limits = 0;
-  unsigned long long ecc_errors = 0;
+  uint64_t limits = 0;
+  uint64_t ecc_errors = 0;
   // By function: "DeviceGetClockInfo".
   std::map<std::string, cuda::NvmlReturn> results = {};
 };
@@ -42,7 +42,7 @@ class FakeNvml {
   // What happened.
   int inits = 0;
   int live_event_sets = 0;
-  unsigned long long registered_types = 0;
+  uint64_t registered_types = 0;
 
   // For the functions of the table.
   struct Functions;

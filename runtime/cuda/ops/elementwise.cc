@@ -164,15 +164,15 @@ absl::Status LowerVariadic(LoweringContext& context,
         KernelLaunch launch,
         BinaryLaunch(entry, dtype, {a}, i == 1 ? view.dims(0) : out, {reads[i]},
                      view.dims(i), {y}, out));
-    actions.push_back(std::move(launch));
+    actions.emplace_back(std::move(launch));
   }
   if (mean) {
     const kernels::UnaryParams params{
         .elements = ElementCount(out),
         .a = static_cast<float>(view.input_count())};
-    actions.push_back(FlatLaunch(Entry("divide", dtype),
-                                 CeilDiv(params.elements, PackOf(dtype)),
-                                 {Place{y}, Place{y}, ByValue(params)}));
+    actions.emplace_back(FlatLaunch(Entry("divide", dtype),
+                                    CeilDiv(params.elements, PackOf(dtype)),
+                                    {Place{y}, Place{y}, ByValue(params)}));
   }
   context.AddStep(node.op, std::move(actions), std::move(reads), {y});
   return absl::OkStatus();

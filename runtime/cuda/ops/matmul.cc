@@ -224,7 +224,7 @@ absl::Status LowerByLibrary(LoweringContext& context, const ops::NodeView& view,
     finish.rows *= batch.count;
     finish.alpha = 1;  // the product has it
     const bool addend = problem.has_c && !split.bias && !split.addend;
-    actions.push_back(FlatLaunch(
+    actions.emplace_back(FlatLaunch(
         absl::StrCat("reprise_epilogue_", TypeSuffix(problem.type)),
         finish.rows * finish.columns,
         {Place{operands.y}, Place{addend ? operands.c : plan::kNoBuffer},

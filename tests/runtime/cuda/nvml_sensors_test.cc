@@ -46,7 +46,7 @@ class NvmlSensorsTest : public ::testing::Test {
     EXPECT_THAT(sensors, IsOk());
     return *std::move(sensors);
   }
-  void Happen(unsigned long long type, unsigned long long data) {
+  void Happen(uint64_t type, uint64_t data) {
     NvmlEvent event{};
     event.type = type;
     event.data = data;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,25 +11,17 @@
 #include "absl/status/statusor.h"
 #include "runtime/graph/graph.h"
 #include "runtime/tensor/host_tensor.h"
-#include "runtime/tensor/signature.h"
+#include "tests/testing/one_node.h"
 
 namespace reprise::cpu {
 
-// A tensor of the DType that T stands for.
-template <typename T>
-HostTensor TensorOf(DType dtype, Dims dims, const std::vector<T>& values) {
-  HostTensor tensor = HostTensor::Create(dtype, std::move(dims)).value();
-  for (size_t i = 0; i < values.size(); ++i) {
-    tensor.template values<T>()[i] = values[i];
-  }
-  return tensor;
-}
-HostTensor F32(Dims dims, const std::vector<float>& values);
-HostTensor I64(Dims dims, const std::vector<int64_t>& values);
-HostTensor I32(Dims dims, const std::vector<int32_t>& values);
+using ::reprise::testing::F32;
+using ::reprise::testing::I32;
+using ::reprise::testing::I64;
+using ::reprise::testing::Noise;
+using ::reprise::testing::TensorOf;
+
 HostTensor Bool(Dims dims, const std::vector<uint8_t>& values);
-// Values between -1 and 1 that look random.
-HostTensor Noise(Dims dims, unsigned seed);
 
 template <typename T>
 std::vector<T> Values(const HostTensor& tensor) {
@@ -47,7 +38,9 @@ class OpTester {
   OpTester& Outputs(int count);
 
   // By the plain loop, every input known.
-  absl::StatusOr<std::vector<HostTensor>> Evaluate() const;
+  absl::StatusOr<std::vector<HostTensor>> Evaluate() const {
+    return node_.Evaluate();
+  }
   // The first output, or an empty tensor and a failed expectation.
   HostTensor Result() const;
 
@@ -67,18 +60,9 @@ class OpTester {
   void ExpectPlain(const std::set<size_t>& computed = {0}) const;
 
  private:
-  struct OneNode {
-    graph::Graph graph;
-    Signature signature;
-    std::vector<std::byte*> slot_inputs;
-  };
-  OneNode MakeGraph(const std::vector<HostTensor>& expected,
-                    const std::set<size_t>& computed) const;
   void ExpectSame(const Lowered& lowered) const;
 
-  graph::Node node_;
-  std::vector<std::shared_ptr<const HostTensor>> inputs_;  // null: absent
-  int outputs_ = 1;
+  testing::OneNode node_;
 };
 
 }  // namespace reprise::cpu

@@ -14,26 +14,19 @@
 #include "runtime/cuda/cuda_lowering.h"
 #include "runtime/graph/graph.h"
 #include "runtime/tensor/host_tensor.h"
+#include "tests/testing/one_node.h"
 
 namespace reprise::cuda {
 
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// A tensor of the DType that T stands for.
-template <typename T>
-HostTensor TensorOf(DType dtype, Dims dims, const std::vector<T>& values) {
-  HostTensor tensor = HostTensor::Create(dtype, std::move(dims)).value();
-  for (size_t i = 0; i < values.size(); ++i) {
-    tensor.template values<T>()[i] = values[i];
-  }
-  return tensor;
-}
-HostTensor F32(Dims dims, const std::vector<float>& values);
-HostTensor I64(Dims dims, const std::vector<int64_t>& values);
-HostTensor I32(Dims dims, const std::vector<int32_t>& values);
-// Values between -1 and 1 that look random.
-HostTensor Noise(Dims dims, unsigned seed);
+using ::reprise::testing::F32;
+using ::reprise::testing::I32;
+using ::reprise::testing::I64;
+using ::reprise::testing::Noise;
+using ::reprise::testing::TensorOf;
+
 // Numbers of any dtype: floats between -4 and 4, integers between -9 and 9, or
 // 0 and 9 if unsigned; both kinds of BOOL.
 HostTensor Numbers(DType dtype, Dims dims, unsigned seed);
@@ -62,13 +55,10 @@ class OpTester {
  private:
   struct Lowered;
 
-  absl::StatusOr<std::vector<HostTensor>> Evaluate() const;
   absl::StatusOr<std::unique_ptr<Lowered>> Lower() const;
 
-  graph::Node node_;
-  std::vector<std::shared_ptr<const HostTensor>> inputs_;  // null: absent
+  testing::OneNode node_;
   std::set<size_t> weights_;
-  int outputs_ = 1;
   LoweringOptions options_;
 };
 
