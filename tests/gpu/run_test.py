@@ -65,7 +65,7 @@ while [ "${1#-}" != "$1" ]; do case $1 in --*) shift 2 ;; esac; done
             ("one_test (memcheck)", "ok", "3 cases, 1 skipped"), ("a_bench (bench)", "ok", "")])
         for words in ("A card, 580.1", "reprised 0.1.0", "no onnx here", "42 microseconds"):
             self.assertIn(words, result.stdout)
-        self.assertIn("--gtest_filter=*/a*:*/b", (self.folder / "logs/one_test_(memcheck).log").read_text())
+        self.assertIn("--gtest_filter=*/a*:*/b", (self.folder / "logs/one_test_memcheck.log").read_text())
 
     def test_a_failure_is_shown_and_is_the_status(self):
         self.add("test", "bad_test", 'echo "[ RUN      ] A.B"; echo "Expected: 1"; exit 1')
