@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "prometheus/gauge.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
@@ -70,6 +72,25 @@ absl::StatusOr<std::vector<cuda::GpuInfo>> FindGpus(
   return cuda::ChooseGpus(gpus, selection);
 }
 
+// Of one CPU device, made when it is first needed.
+cuda::ReferenceFn OnCpu(const ServerOptions& options, Clock& clock) {
+  struct State {
+    absl::Mutex mu;
+    std::unique_ptr<Device> device ABSL_GUARDED_BY(mu);
+  };
+  const auto state = std::make_shared<State>();
+  const DeviceWorker::DeviceFactory make = Cpu(options, clock).make;
+  return [state, make](std::shared_ptr<const graph::Graph> graph,
+                       const Signature& signature, const LoadOptions& load)
+             -> absl::StatusOr<std::unique_ptr<LoadedModel>> {
+    absl::MutexLock lock(&state->mu);
+    if (state->device == nullptr) {
+      REPRISE_ASSIGN_OR_RETURN(state->device, make());
+    }
+    return state->device->Load(std::move(graph), signature, load);
+  };
+}
+
 // NVML stays open as the driver does.
 absl::StatusOr<std::unique_ptr<Sensors>> OpenSensors(const std::string& uuid) {
   static const auto& nvml = *new absl::StatusOr<cuda::Nvml>(cuda::LoadNvml());
@@ -92,6 +113,10 @@ absl::StatusOr<std::vector<DeviceToMake>> Gpus(const ServerOptions& options,
     cuda::CudaDeviceOptions cuda;
     cuda.evaluate = cpu::EvaluateNode;
     cuda.cublaslt = cublaslt;
+    cuda.strict_graphs = options.strict_graphs;
+    cuda.load_step = options.load_step;
+    if (options.verify == VerifyChoice::kCpu)
+      cuda.reference = OnCpu(options, clock);
     DeviceToMake device;
     device.gpu_index = gpu.ordinal;
     device.make = [=, &driver, &clock] {

@@ -227,6 +227,8 @@ FlagGroup Devices() {
   constexpr Words<DeviceChoice, 3> kDevices{{{{"auto", DeviceChoice::kAuto},
                                               {"cpu", DeviceChoice::kCpu},
                                               {"cuda", DeviceChoice::kCuda}}}};
+  constexpr Words<VerifyChoice, 2> kVerify{
+      {{{"none", VerifyChoice::kNone}, {"cpu", VerifyChoice::kCpu}}}};
   return {"Devices",
           {OneOf("device", "auto|cpu|cuda",
                  "What runs the models. auto: GPUs if there are any, else the "
@@ -245,7 +247,21 @@ FlagGroup Devices() {
                        "A batch that takes longer than this, and than 20 times "
                        "what its size has taken, ends readiness until it is "
                        "done, and on a GPU the process; 0: none does.",
-                       REPRISE_FIELD(watchdog))}};
+                       REPRISE_FIELD(watchdog)),
+           Switch("strict-graphs",
+                  "Refuse a model on a GPU when one of its batch sizes cannot "
+                  "be captured as a graph; otherwise that size is left out, "
+                  "with a warning.",
+                  REPRISE_FIELD(strict_graphs)),
+           OneOf("verify", "none|cpu",
+                 "Hold one row of every model on a GPU against the CPU while "
+                 "it is loaded, and refuse it if they differ. Takes host "
+                 "memory for the weights meanwhile.",
+                 kVerify, REPRISE_FIELD(verify)),
+           Time("load-step-ms", kMillisecond,
+                "The longest that one step of loading a model should keep a "
+                "GPU from the batches of others, where a step can be cut.",
+                REPRISE_FIELD(load_step))}};
 }
 
 FlagGroup Grpc() {

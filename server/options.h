@@ -23,6 +23,9 @@ enum class DeviceChoice {
   kCuda,  // a start-up error without a usable GPU
 };
 
+// What the answers of a GPU are held against while a model is loaded.
+enum class VerifyChoice { kNone, kCpu };
+
 struct ServerOptions {
   GrpcOptions grpc;
   MetricsOptions metrics;
@@ -33,7 +36,10 @@ struct ServerOptions {
   std::string gpus = "all";  // or which: indices or UUIDs, with commas
   int cpu_threads = 0;       // 0: as many as cores
   absl::Duration watchdog = absl::Seconds(1);  // infinite: none
-  bool exit_on_error = false;                  // --exit-on-error
+  bool strict_graphs = true;                   // --strict-graphs
+  VerifyChoice verify = VerifyChoice::kNone;
+  absl::Duration load_step = absl::Milliseconds(5);
+  bool exit_on_error = false;  // --exit-on-error
   // From the end of accepting to exit; what is then unanswered gets
   // UNAVAILABLE, and the exit code says so.
   absl::Duration exit_timeout = absl::Seconds(30);

@@ -6,9 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/cuda/memory.h"
 
 namespace reprise::cuda {
 namespace {
+
+// Before what they take is held to be the graph's.
+constexpr int kRecordings = 3;
 
 std::string NodeTypeText(CUgraphNodeType type) {
   switch (type) {
@@ -68,13 +72,9 @@ absl::Status CheckNodes(const Driver& driver,
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<UniqueHandle<CUgraph>> Record(
-    const CurrentContext& current, CUstream stream,
-    absl::FunctionRef<absl::Status(CUstream)> record, const CaptureCheck& check,
-    size_t* nodes) {
-  const Driver& driver = current.driver();
+absl::StatusOr<UniqueHandle<CUgraph>> RecordOnce(
+    const Driver& driver, CUstream stream,
+    absl::FunctionRef<absl::Status(CUstream)> record) {
   REPRISE_RETURN_IF_ERROR(ToStatus(
       driver,
       driver.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
@@ -88,11 +88,33 @@ absl::StatusOr<UniqueHandle<CUgraph>> Record(
   UniqueHandle<CUgraph> graph(raw, driver.GraphDestroy);
   REPRISE_RETURN_IF_ERROR(recorded);
   REPRISE_RETURN_IF_ERROR(ToStatus(driver, ended, "cuStreamEndCapture"));
-  REPRISE_ASSIGN_OR_RETURN(const std::vector<CUgraphNode> found,
-                           NodesOf(driver, graph.get()));
-  REPRISE_RETURN_IF_ERROR(CheckNodes(driver, found, check));
-  *nodes = found.size();
   return graph;
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueHandle<CUgraph>> Record(
+    const CurrentContext& current, CUstream stream,
+    absl::FunctionRef<absl::Status(CUstream)> record, const CaptureCheck& check,
+    size_t* nodes) {
+  const Driver& driver = current.driver();
+  int64_t taken = 0;
+  for (int i = 0; i < kRecordings; ++i) {
+    REPRISE_ASSIGN_OR_RETURN(const MemoryInfo before,
+                             DeviceMemoryInfo(current));
+    REPRISE_ASSIGN_OR_RETURN(UniqueHandle<CUgraph> graph,
+                             RecordOnce(driver, stream, record));
+    REPRISE_ASSIGN_OR_RETURN(const MemoryInfo after, DeviceMemoryInfo(current));
+    REPRISE_ASSIGN_OR_RETURN(const std::vector<CUgraphNode> found,
+                             NodesOf(driver, graph.get()));
+    REPRISE_RETURN_IF_ERROR(CheckNodes(driver, found, check));
+    *nodes = found.size();
+    taken = before.free - after.free;
+    if (taken <= 0) return graph;
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("recording a graph took ", taken,
+                   " bytes of device memory, each of ", kRecordings, " times"));
 }
 
 absl::StatusOr<CapturedGraph> Instantiate(const CurrentContext& current,

@@ -32,8 +32,10 @@ struct CaptureCheck {
 // else's, and makes a captured graph of it. Thread-local mode: other threads go
 // on meanwhile. When this returns, the stream has left capture mode, whether or
 // not it succeeded. `record` must not synchronise or allocate.
-// FAILED_PRECONDITION: too few nodes, or nodes that own memory; else as
-// `record` or the driver says.
+// FAILED_PRECONDITION: too few nodes, nodes that own memory, or recording took
+// device memory, which a replay would then use unplanned; else as `record` or
+// the driver says. Since other processes take memory too, `record` is called up
+// to three times before the last of these is said.
 absl::StatusOr<UniqueHandle<CUgraph>> Record(
     const CurrentContext& current, CUstream stream,
     absl::FunctionRef<absl::Status(CUstream)> record, const CaptureCheck& check,

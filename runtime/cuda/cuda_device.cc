@@ -48,13 +48,15 @@ class CudaDevice final : public Device {
         products_(std::move(products)),
         graph_clock_(std::move(graph_clock)),
         attention_(clock),
-        steps_(clock),
+        steps_(clock, options.load_step),
+        measured_(steps_),
         pinned_(*context_, steps_),
         allocate_([this](size_t bytes) { return pinned_.Allocate(bytes); }),
         slots_(allocate_),
         trial_(std::move(trial)) {}
 
   absl::StatusOr<Lane*> LaneFor(int index) ABSL_LOCKS_EXCLUDED(mu_);
+  int64_t BankBytes() const ABSL_LOCKS_EXCLUDED(mu_);
 
   const GpuInfo gpu_;
   const CudaDeviceOptions options_;
@@ -66,6 +68,7 @@ class CudaDevice final : public Device {
   DeviceObserver* observer_ = nullptr;  // set before the first load
   Attention attention_;
   LoadSteps steps_;
+  MeasuredSteps measured_;
   Modules modules_;
   PinnedSlotMemory pinned_;
   const SlotAllocator allocate_;
@@ -73,7 +76,7 @@ class CudaDevice final : public Device {
   RunRecords records_;  // of the pool's slots
   RunRecord trial_;     // of the loaders' runs
 
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::map<int, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -111,15 +114,27 @@ absl::StatusOr<std::unique_ptr<LoadedModel>> CudaDevice::Load(
   lowering.arch = gpu_.major * 10 + gpu_.minor;
   lowering.has_cublaslt = products_.has_value();
   const CudaModelHost host{
-      *context_,  [this](int lane) { return LaneFor(lane); },
-      slots_,     allocate_,
-      records_,   trial_,
-      attention_, steps_,
-      modules_,   products_.has_value() ? &*products_ : nullptr,
-      clock_,     options_.evaluate,
-      lowering,   graph_clock_.get(),
-      observer_};
-  auto model = CudaLoadedModel::Create(host, *graph, signature, options);
+      .context = *context_,
+      .lane = [this](int lane) { return LaneFor(lane); },
+      .slots = slots_,
+      .allocate = allocate_,
+      .records = records_,
+      .trial = trial_,
+      .attention = attention_,
+      .measured = measured_,
+      .steps = steps_,
+      .modules = modules_,
+      .products = products_.has_value() ? &*products_ : nullptr,
+      .clock = clock_,
+      .evaluate = options_.evaluate,
+      .reference = options_.reference,
+      .lowering = lowering,
+      .strict_graphs = options_.strict_graphs,
+      .graph_clock = graph_clock_.get(),
+      .observer = observer_,
+      .probe = options_.probe};
+  auto model =
+      CudaLoadedModel::Create(host, std::move(graph), signature, options);
   if (!model.ok()) {
     return Annotate(model.status(), absl::StrCat("model ", options.model));
   }
@@ -129,6 +144,9 @@ absl::StatusOr<std::unique_ptr<LoadedModel>> CudaDevice::Load(
 DeviceMemory CudaDevice::memory() const {
   DeviceMemory memory;
   memory.slots = slots_.bytes();
+  memory.code = measured_.bytes(MemoryUse::kCode);
+  memory.graphs = measured_.bytes(MemoryUse::kGraphs);
+  memory.banks = BankBytes();
   const auto current = CurrentContext::Enter(*context_);
   if (!current.ok()) {
     LogError(current.status().message());
@@ -142,6 +160,15 @@ DeviceMemory CudaDevice::memory() const {
   memory.total = info->total;
   memory.free = info->free;
   return memory;
+}
+
+int64_t CudaDevice::BankBytes() const {
+  int64_t bytes = 0;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [index, lane] : lanes_) {
+    for (int i = 0; i < kBanks; ++i) bytes += lane->bank(i).mapped();
+  }
+  return bytes;
 }
 
 // A lane's addresses suffice for all that the GPU has memory for.

@@ -40,23 +40,29 @@ size_t BytesOf(const std::vector<SlotLayout::Tensor>& tensors, int rows) {
 
 CudaExecutable::CudaExecutable(const CudaShared& shared, Signature signature,
                                Ladder ladder, std::vector<CudaRung> rungs,
-                               SlotLayout layout, int64_t arena_bytes,
+                               SlotLayout layout, ArenaNeed need,
                                CudaHolds holds)
     : shared_(shared),
       driver_(shared.context.driver()),
       holds_(std::move(holds)),
       signature_(std::move(signature)),
       layout_(std::move(layout)),
-      arena_bytes_(arena_bytes),
+      need_(need),
       rungs_(std::move(rungs)),
       ladder_(std::move(ladder)) {}
 
 CudaExecutable::~CudaExecutable() {
   // Without the context nothing can be freed, which each handle then logs.
   const auto current = CurrentContext::Enter(shared_.context);
-  if (!current.ok()) LogError(current.status().message());
-  rungs_.clear();
+  if (!current.ok()) {
+    LogError(current.status().message());
+    return;
+  }
+  shared_.measured.Free(*current, MemoryUse::kGraphs,
+                        [this] { rungs_.clear(); });
+  const absl::Time begun = shared_.clock.Now();
   holds_ = CudaHolds();
+  shared_.measured.steps().Count(LoadStep::kFree, shared_.clock.Now() - begun);
 }
 
 void CudaExecutable::KeepRungs(const std::vector<size_t>& kept, Ladder ladder) {
@@ -251,6 +257,11 @@ absl::StatusOr<RunTimes> CudaExecutable::Finish(RunRecord& run) {
     REPRISE_ASSIGN_OR_RETURN(
         times.graph_begun,
         shared_.graph_clock->TimeOf(run.graph_begin.get(), *run.reference));
+    if (run.copies_timed) {
+      REPRISE_ASSIGN_OR_RETURN(
+          times.copy_in_begun,
+          shared_.graph_clock->TimeOf(run.in_begin.get(), *run.reference));
+    }
     DropReference(run);
   }
   UpdateRung(ladder_[static_cast<size_t>(run.rung)], times.graph);

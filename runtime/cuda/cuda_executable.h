@@ -13,6 +13,7 @@
 #include "runtime/cuda/captured_graph.h"
 #include "runtime/cuda/graph_clock.h"
 #include "runtime/cuda/lane.h"
+#include "runtime/cuda/measured_steps.h"
 #include "runtime/cuda/run_record.h"
 #include "runtime/device/device_observer.h"
 #include "runtime/device/executable.h"
@@ -28,6 +29,7 @@ struct CudaShared {
   SlotPool& slots;
   RunRecords& records;  // by the slots of the pool
   Attention& attention;
+  MeasuredSteps& measured;
   Clock& clock;
   GraphClock* graph_clock = nullptr;   // null: one lane only
   DeviceObserver* observer = nullptr;  // null: nobody counts
@@ -40,6 +42,12 @@ struct CudaHolds {
   SlotHold slots;
 };
 
+// Of the arena: as Executable::arena_bytes and live_bytes.
+struct ArenaNeed {
+  int64_t bytes = 0;
+  int64_t live = 0;
+};
+
 struct CudaRung {
   std::array<CapturedGraph, kBanks> graphs;
 };
@@ -50,8 +58,8 @@ class CudaExecutable final : public Executable {
   // `rungs[i]` is rung i of `ladder`, captured over banks laid out as `layout`,
   // which is that of the last rung.
   CudaExecutable(const CudaShared& shared, Signature signature, Ladder ladder,
-                 std::vector<CudaRung> rungs, SlotLayout layout,
-                 int64_t arena_bytes, CudaHolds holds);
+                 std::vector<CudaRung> rungs, SlotLayout layout, ArenaNeed need,
+                 CudaHolds holds);
   ~CudaExecutable() override;
 
   const Signature& signature() const override { return signature_; }
@@ -63,7 +71,8 @@ class CudaExecutable final : public Executable {
   int captured_graphs() const override {
     return static_cast<int>(rungs_.size()) * kBanks;
   }
-  int64_t arena_bytes() const override { return arena_bytes_; }
+  int64_t arena_bytes() const override { return need_.bytes; }
+  int64_t live_bytes() const override { return need_.live; }
 
   // Leaves the rungs of the ascending indices `kept`, whose times `ladder` has.
   // Before it serves.
@@ -94,7 +103,7 @@ class CudaExecutable final : public Executable {
   CudaHolds holds_;  // after the graphs that lie in it
   const Signature signature_;
   const SlotLayout layout_;
-  const int64_t arena_bytes_;
+  const ArenaNeed need_;
   std::vector<CudaRung> rungs_;
 
   Ladder ladder_;  // its times move with every run

@@ -11,42 +11,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
-#include "runtime/cuda/bound_program.h"
 #include "runtime/cuda/cuda_executable.h"
+#include "runtime/cuda/cuda_model_host.h"
 #include "runtime/cuda/lowering_context.h"
-#include "runtime/cuda/module.h"
+#include "runtime/cuda/variant_draft.h"
 #include "runtime/cuda/weight_store.h"
 #include "runtime/device/device.h"
-#include "runtime/device/device_observer.h"
-#include "runtime/device/load_steps.h"
 #include "runtime/graph/graph.h"
 #include "runtime/prepare/rung_choice.h"
-#include "runtime/prepare/slot_pool.h"
 
 namespace reprise::cuda {
-
-// Computes a node on the host: how constants are folded.
-using EvaluateFn = std::function<absl::StatusOr<std::vector<HostTensor>>(
-    const ops::NodeView& view, std::span<const ops::TensorType> outputs)>;
-
-// What a loaded model takes from its device, which outlives it.
-struct CudaModelHost {
-  const PrimaryContext& context;
-  std::function<absl::StatusOr<Lane*>(int lane)> lane;  // made if it is new
-  SlotPool& slots;
-  const SlotAllocator& allocate;  // of page-locked memory
-  RunRecords& records;
-  RunRecord& trial;  // of the loader's runs, which are steps
-  Attention& attention;
-  LoadSteps& steps;
-  Modules& modules;
-  const CublasLtHandle* products;  // null: none
-  Clock& clock;
-  const EvaluateFn& evaluate;
-  LoweringOptions lowering;            // precision apart
-  GraphClock* graph_clock = nullptr;   // null: one lane only
-  DeviceObserver* observer = nullptr;  // null: nobody counts
-};
 
 // Lifecycle and threads: as LoadedModel.
 class CudaLoadedModel final : public LoadedModel {
@@ -54,8 +28,8 @@ class CudaLoadedModel final : public LoadedModel {
   // Folds and fuses a copy of `graph`. UNIMPLEMENTED: tensors of strings;
   // INVALID_ARGUMENT: options name a fusion or a precision that there is not.
   static absl::StatusOr<std::unique_ptr<CudaLoadedModel>> Create(
-      CudaModelHost host, const graph::Graph& graph, Signature signature,
-      LoadOptions options);
+      CudaModelHost host, std::shared_ptr<const graph::Graph> graph,
+      Signature signature, LoadOptions options);
 
   absl::StatusOr<std::unique_ptr<Executable>> Prepare(
       const VariantKey& dims, const std::vector<int>& ladder,
@@ -66,44 +40,23 @@ class CudaLoadedModel final : public LoadedModel {
   CudaLoadedModel(CudaModelHost host, std::unique_ptr<const graph::Graph> graph,
                   Signature signature, LoadOptions options);
 
-  // A variant that is being prepared. Members die in reverse order.
-  struct Draft {
-    Lane* lane = nullptr;
-    Signature signature;
-    Ladder ladder;
-    SlotLayout layout;
-    std::vector<Program> programs;
-    int64_t arena_bytes = 0;
-    CudaHolds holds;
-    HostSlot slot;  // of the trials
-    std::vector<CudaRung> rungs;
-    // Of each rung, what the run that was not captured made of the samples.
-    std::vector<std::vector<std::vector<std::byte>>> expected;
-  };
-
   absl::Status LowerRungs(const VariantKey& dims,
-                          const std::vector<int>& ladder, Draft& draft);
-  absl::Status LoadModules(const CurrentContext& current, const Draft& draft);
+                          const std::vector<int>& ladder, VariantDraft& draft);
+  absl::Status LoadModules(const CurrentContext& current,
+                           const VariantDraft& draft);
   absl::Status CheckMemory(const CurrentContext& current,
-                           const Draft& draft) const;
-  absl::Status TakeMemory(const CurrentContext& current, Draft& draft);
-  absl::Status LoadKernels(const CurrentContext& current, const Draft& draft);
-  absl::Status CaptureRungs(const CurrentContext& current, Draft& draft);
-  absl::StatusOr<BoundProgram> BindTo(const CurrentContext& current, int turn,
-                                      const Program& program,
-                                      const Draft& draft);
-  absl::Status LoadProducts(BoundProgram& program, const Draft& draft);
-  absl::Status WarmUp(BoundProgram& program, size_t rung, Draft& draft);
-  absl::StatusOr<CapturedGraph> Capture(const CurrentContext& current,
-                                        BoundProgram& program, CUstream stream);
-  absl::Status PoisonArena(const Draft& draft) const;
-  absl::Status CheckReplays(CudaExecutable& executable, Draft& draft);
-  absl::Status TimeReplays(CudaExecutable& executable, Draft& draft);
-  absl::StatusOr<RunTimes> Replay(CudaExecutable& executable, Draft& draft,
-                                  size_t rung, RunKind kind);
+                           const VariantDraft& draft) const;
+  absl::Status TakeMemory(const CurrentContext& current, VariantDraft& draft);
+  absl::Status LoadKernels(const CurrentContext& current,
+                           const VariantDraft& draft);
+  std::unique_ptr<CudaExecutable> MakeExecutable(VariantDraft& draft) const;
+  absl::StatusOr<std::unique_ptr<LoadedModel>> LoadReference() const;
+  absl::Status Try(const VariantKey& dims, bool first,
+                   CudaExecutable& executable, VariantDraft& draft);
 
   const CudaModelHost host_;
   const std::unique_ptr<const graph::Graph> graph_;
+  std::shared_ptr<const graph::Graph> source_;  // null: nothing is compared
   const Signature signature_;
   const LoadOptions options_;
   LoweringOptions lowering_;

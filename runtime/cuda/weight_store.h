@@ -15,7 +15,9 @@
 
 namespace reprise::cuda {
 
-// Uploaded once, in pieces that are short enough to go between two batches.
+// Uploaded once, in pieces that are short enough to go between two batches:
+// what LoadSteps::longest() allows, by the speed of the piece before, between
+// 1 MiB and 8 MiB.
 //
 // Lifecycle: the context outlives it; it outlives the captured graphs that read
 // it.
@@ -41,8 +43,9 @@ class WeightStore {
   int64_t bytes() const { return uploaded_bytes_; }
 
  private:
-  absl::Status UploadEntry(const CudaWeights::Entry& entry, CUdeviceptr to,
-                           CUstream stream);
+  absl::Status UploadPieces(int64_t begin, CUdeviceptr to, CUstream stream);
+  void Stage(int64_t begin, int64_t bytes);
+  int EntryAt(int64_t offset) const;
 
   const PrimaryContext& context_;
   LoadSteps& steps_;

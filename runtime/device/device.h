@@ -56,10 +56,16 @@ class LoadedModel {
   virtual int64_t weight_bytes() const = 0;
 };
 
+// In bytes.
 struct DeviceMemory {
-  int64_t total = 0;  // bytes
+  int64_t total = 0;
   int64_t free = 0;
   int64_t slots = 0;  // of host memory, page-locked if need be, in all slots
+  // What a GPU has taken for the inputs and outputs of batches, and, as its
+  // free memory shrank by, for device code and for captured graphs.
+  int64_t banks = 0;
+  int64_t code = 0;
+  int64_t graphs = 0;
 };
 
 // Any call may fail with an error that IsDeviceFault (fault.h).

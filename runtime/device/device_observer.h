@@ -30,6 +30,8 @@ class DeviceObserver {
   // A graph can be replayed: recording, instantiating and uploading it took
   // `took`, the waiting for its turns included.
   virtual void Captured(absl::Duration took) = 0;
+  // A rung has been left out of a ladder, since it could not be captured.
+  virtual void LeftOut() = 0;
   // A step of a loader is over.
   virtual void Stepped(LoadStep step, absl::Duration took) = 0;
 };

@@ -64,14 +64,17 @@ struct RunTimes {
   // When the replay began, on a time line that all lanes of the device share;
   // absent where no two of its replays overlap.
   std::optional<absl::Duration> graph_begun = std::nullopt;
+  // When its copy in began, on the same line; absent where that or the copy is
+  // not measured.
+  std::optional<absl::Duration> copy_in_begun = std::nullopt;
 };
 
 // Lifecycle: AcquireSlot, fill, Submit, Wait until done, read the outputs, drop
 // the lease. At most one batch of a lane runs at a time; a further Submit is
 // queued behind it by the device.
 // Threads: all methods on the thread that owns the device, but signature(),
-// captured_graphs() and arena_bytes(); where RunsInline, on any thread, one at
-// a time.
+// captured_graphs(), arena_bytes() and live_bytes(); where RunsInline, on any
+// thread, one at a time.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -106,6 +109,9 @@ class Executable {
 
   // Bytes of the arena that this variant needs; slots and weights apart.
   virtual int64_t arena_bytes() const = 0;
+  // How much of it activations need at the same time, so that no plan could do
+  // with less: without the scratch of kernels and libraries.
+  virtual int64_t live_bytes() const { return arena_bytes(); }
 };
 
 }  // namespace reprise

@@ -15,7 +15,7 @@ namespace {
 
 thread_local LoadStepRecord* record_of_this_thread = nullptr;
 
-void Count(absl::Duration took, LoadStepTimes& times) {
+void AddTo(absl::Duration took, LoadStepTimes& times) {
   ++times.count;
   times.total += took;
   times.longest = std::max(times.longest, took);
@@ -25,8 +25,8 @@ void Count(absl::Duration took, LoadStepTimes& times) {
 
 absl::string_view LoadStepName(LoadStep step) {
   static constexpr std::array<absl::string_view, kLoadSteps> kNames = {
-      "upload",     "warm_up",     "replay",      "trial",       "map_memory",
-      "pin_memory", "load_module", "instantiate", "upload_graph"};
+      "upload",     "warm_up",     "replay",      "trial",        "map_memory",
+      "pin_memory", "load_module", "instantiate", "upload_graph", "free"};
   return kNames[static_cast<size_t>(step)];
 }
 
@@ -60,17 +60,27 @@ absl::Status LoadSteps::Run(LoadStep step,
     ++done_;
     begun_.reset();
     if (fault_.ok() && IsDeviceFault(status)) fault_ = status;
-    Count(took, times_[static_cast<size_t>(step)]);
+    AddTo(took, times_[static_cast<size_t>(step)]);
     if (open_) changed = changed_;
     observer = observer_;
   }
   LoadStepRecord* const record = record_of_this_thread;
   if (record != nullptr && record->steps_ == this) {
-    Count(took, record->times_[static_cast<size_t>(step)]);
+    AddTo(took, record->times_[static_cast<size_t>(step)]);
   }
   if (observer != nullptr) observer->Stepped(step, took);
   if (changed) changed();
   return status;
+}
+
+void LoadSteps::Count(LoadStep step, absl::Duration took) {
+  DeviceObserver* observer = nullptr;
+  {
+    absl::MutexLock lock(&mu_);
+    AddTo(took, times_[static_cast<size_t>(step)]);
+    observer = observer_;
+  }
+  if (observer != nullptr) observer->Stepped(step, took);
 }
 
 void LoadSteps::Open(std::function<void()> changed) {

@@ -32,8 +32,9 @@ enum class LoadStep {
   kLoadModule,  // device code
   kInstantiate,
   kUploadGraph,
+  kFree,  // graphs and memory of a variant or a model that is gone
 };
-inline constexpr int kLoadSteps = static_cast<int>(LoadStep::kUploadGraph) + 1;
+inline constexpr int kLoadSteps = static_cast<int>(LoadStep::kFree) + 1;
 absl::string_view LoadStepName(LoadStep step);
 
 struct LoadStepTimes {
@@ -55,7 +56,10 @@ struct LoadStepTimes {
 // Threads: any. Run is called by loaders; the rest by the worker.
 class LoadSteps {
  public:
-  explicit LoadSteps(Clock& clock) : clock_(clock) {}
+  // `longest`: what a step that can be cut should take at most.
+  explicit LoadSteps(Clock& clock,
+                     absl::Duration longest = absl::Milliseconds(5))
+      : clock_(clock), longest_(longest) {}
 
   LoadSteps(const LoadSteps&) = delete;
   LoadSteps& operator=(const LoadSteps&) = delete;
@@ -63,6 +67,13 @@ class LoadSteps {
   // Waits for its turn and does `work`, whose status it returns.
   absl::Status Run(LoadStep step, absl::FunctionRef<absl::Status()> work)
       ABSL_LOCKS_EXCLUDED(mu_);
+
+  absl::Duration longest() const { return longest_; }
+  Clock& clock() const { return clock_; }
+
+  // Counts what was done between batches without waiting for a turn, by the
+  // worker itself.
+  void Count(LoadStep step, absl::Duration took) ABSL_LOCKS_EXCLUDED(mu_);
 
   // From now on steps wait to be granted. `changed` is called, without a lock,
   // whenever one begins to wait or is over.
@@ -91,6 +102,7 @@ class LoadSteps {
 
  private:
   Clock& clock_;
+  const absl::Duration longest_;
 
   mutable absl::Mutex mu_;
   bool open_ ABSL_GUARDED_BY(mu_) = false;

@@ -237,11 +237,25 @@ absl::Status CheckOverlaps(const Plan& plan, const std::vector<Block>& blocks) {
   return absl::OkStatus();
 }
 
+int64_t MostLive(const std::vector<Block>& blocks, size_t steps) {
+  std::vector<int64_t> change(steps + 1);
+  for (const Block& block : blocks) {
+    if (block.buffer == kNoBuffer) continue;
+    change[static_cast<size_t>(block.life.first)] += block.bytes;
+    change[static_cast<size_t>(block.life.last) + 1] -= block.bytes;
+  }
+  int64_t live = 0;
+  int64_t most = 0;
+  for (const int64_t bytes : change) most = std::max(most, live += bytes);
+  return most;
+}
+
 }  // namespace
 
 absl::Status AssignMemory(Plan& plan) {
   REPRISE_RETURN_IF_ERROR(CheckForm(plan));
   std::vector<Block> blocks = Blocks(plan);
+  plan.live_bytes = MostLive(blocks, plan.steps.size());
   std::stable_sort(
       blocks.begin(), blocks.end(),
       [](const Block& a, const Block& b) { return a.bytes > b.bytes; });

@@ -44,7 +44,10 @@ struct Step {
 struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
-  int64_t arena_bytes = 0;  // set by AssignMemory
+  // Set by AssignMemory: the arena, and the most that buffers in it (without
+  // the scratch of steps) take at the same time, below which no arena can be.
+  int64_t arena_bytes = 0;
+  int64_t live_bytes = 0;
 };
 
 // The buffer at the end of `id`'s chain of aliases: the one that has a place.

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "runtime/worker/worker_metrics.h"
+
 namespace reprise {
 namespace {
 
@@ -70,11 +72,26 @@ DeviceMetrics::DeviceMetrics(prometheus::Registry& metrics,
                  .Help("Graphs that can be replayed")
                  .Register(metrics)
                  .Add(labels);
+  left_out_ = &BuildCounter()
+                   .Name("reprise_rungs_left_out_total")
+                   .Help("Rungs left out since they could not be captured")
+                   .Register(metrics)
+                   .Add(labels);
+  auto& bytes = DeviceBytes(metrics);
+  bank_bytes_ = &bytes.Add({{"device", device}, {"pool", "slots"}});
+  code_bytes_ = &bytes.Add({{"device", device}, {"pool", "code"}});
+  graph_bytes_ = &bytes.Add({{"device", device}, {"pool", "graphs"}});
   faults_ = &BuildCounter()
                  .Name("reprise_gpu_errors_total")
                  .Help("Errors of a GPU: cuda ends the process")
                  .Register(metrics)
                  .Add({{"device", device}, {"kind", "cuda"}});
+}
+
+void DeviceMetrics::SetMemory(const DeviceMemory& memory) {
+  bank_bytes_->Set(static_cast<double>(memory.banks));
+  code_bytes_->Set(static_cast<double>(memory.code));
+  graph_bytes_->Set(static_cast<double>(memory.graphs));
 }
 
 void DeviceMetrics::Ran(RunKind kind) {

@@ -11,6 +11,7 @@
 #include "prometheus/gauge.h"
 #include "prometheus/histogram.h"
 #include "prometheus/registry.h"
+#include "runtime/device/device.h"
 #include "runtime/device/device_observer.h"
 #include "runtime/device/load_steps.h"
 
@@ -27,6 +28,7 @@ class DeviceMetrics final : public DeviceObserver {
 
   void Ran(RunKind kind) override;
   void Captured(absl::Duration took) override;
+  void LeftOut() override { left_out_->Increment(); }
   void Stepped(LoadStep step, absl::Duration took) override
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -34,6 +36,8 @@ class DeviceMetrics final : public DeviceObserver {
   void Faulted() { faults_->Increment(); }
   // How many graphs there are now.
   void SetGraphs(int count) { graphs_->Set(count); }
+  // Of `memory`, what there is for a GPU only.
+  void SetMemory(const DeviceMemory& memory);
 
  private:
   // All owned by the registry.
@@ -42,6 +46,10 @@ class DeviceMetrics final : public DeviceObserver {
   std::array<prometheus::Gauge*, kLoadSteps> longest_steps_;
   prometheus::Histogram* capture_seconds_;
   prometheus::Gauge* graphs_;
+  prometheus::Gauge* bank_bytes_;
+  prometheus::Gauge* code_bytes_;
+  prometheus::Gauge* graph_bytes_;
+  prometheus::Counter* left_out_;
   prometheus::Counter* faults_;
 
   absl::Mutex mu_;

@@ -223,10 +223,11 @@ WorkerMetrics::WorkerMetrics(Registry& metrics, std::optional<int> gpu_index)
       slots_(GaugeFamily(
           metrics, "reprise_slots_in_flight",
           "Slots whose batch is gathered, runs, or is being answered")),
-      device_bytes_(GaugeFamily(
-          metrics, "reprise_device_bytes",
-          "Memory that models take on the device: their weights, and the "
-          "arena of each lane")),
+      device_bytes_(DeviceBytes(metrics)),
+      live_bytes_(GaugeFamily(
+          metrics, "reprise_live_activation_bytes",
+          "What the arenas cannot be smaller than: activations that are needed "
+          "at the same time")),
       pinned_bytes_(GaugeFamily(metrics, "reprise_pinned_bytes",
                                 "Host memory of all slots")),
       slots_in_flight(pool_.Get(slots_, {{"device", device_}})),
@@ -234,7 +235,15 @@ WorkerMetrics::WorkerMetrics(Registry& metrics, std::optional<int> gpu_index)
           pool_.Get(device_bytes_, {{"device", device_}, {"pool", "weights"}})),
       arena_bytes(
           pool_.Get(device_bytes_, {{"device", device_}, {"pool", "arena"}})),
+      live_bytes(pool_.Get(live_bytes_, {{"device", device_}})),
       pinned_bytes(pool_.Get(pinned_bytes_, {{"device", device_}})) {}
+
+prometheus::Family<prometheus::Gauge>& DeviceBytes(
+    prometheus::Registry& metrics) {
+  return GaugeFamily(metrics, "reprise_device_bytes",
+                     "Memory that models take on the device, by what it is "
+                     "for");
+}
 
 std::shared_ptr<RungCounts> WorkerMetrics::CountsOf(const Labels& model) {
   absl::MutexLock lock(&mu_);

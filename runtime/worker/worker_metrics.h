@@ -96,6 +96,10 @@ struct ModelMetrics {
                   absl::Duration busy);
 };
 
+// The family of what models take on a device, which has label `pool`.
+prometheus::Family<prometheus::Gauge>& DeviceBytes(
+    prometheus::Registry& metrics);
+
 // The families, named reprise_* and with label `device`; those of device time
 // are reprise_cpu_* or reprise_gpu_*.
 //
@@ -140,6 +144,7 @@ class WorkerMetrics {
   prometheus::Family<prometheus::Counter>& variant_seconds_;
   prometheus::Family<prometheus::Gauge>& slots_;
   prometheus::Family<prometheus::Gauge>& device_bytes_;
+  prometheus::Family<prometheus::Gauge>& live_bytes_;
   prometheus::Family<prometheus::Gauge>& pinned_bytes_;
 
   absl::Mutex mu_;
@@ -152,6 +157,7 @@ class WorkerMetrics {
   // Memory of the device, by what it is for, and of the host's slots.
   const Series<prometheus::Gauge> weight_bytes;
   const Series<prometheus::Gauge> arena_bytes;
+  const Series<prometheus::Gauge> live_bytes;
   const Series<prometheus::Gauge> pinned_bytes;
 };
 

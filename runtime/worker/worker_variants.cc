@@ -123,17 +123,20 @@ void WorkerImpl::DestroyCollected() {
 
 // The arena of a lane is as large as its largest executable needs.
 void WorkerImpl::ShowMemory() {
-  const int64_t slots = device_->memory().slots;
+  const DeviceMemory memory = device_->memory();
   int64_t weights = 0;
   int graphs = 0;
   std::vector<int64_t> arenas;
+  std::vector<int64_t> live;
   absl::MutexLock lock(&mu_);
   for (const auto& [uid, served] : models_) weights += served->weight_bytes;
   for (const Variant* variant : variants_.all()) {
     for (const auto* lanes : {&variant->lanes, &variant->next.lanes}) {
       arenas.resize(std::max(arenas.size(), lanes->size()));
+      live.resize(arenas.size());
       for (size_t i = 0; i < lanes->size(); ++i) {
         arenas[i] = std::max(arenas[i], (*lanes)[i]->arena_bytes());
+        live[i] = std::max(live[i], (*lanes)[i]->live_bytes());
         graphs += (*lanes)[i]->captured_graphs();
       }
     }
@@ -141,8 +144,12 @@ void WorkerImpl::ShowMemory() {
   metrics_.weight_bytes->Set(static_cast<double>(weights));
   metrics_.arena_bytes->Set(static_cast<double>(
       std::accumulate(arenas.begin(), arenas.end(), int64_t{0})));
-  metrics_.pinned_bytes->Set(static_cast<double>(slots));
-  if (device_metrics_.has_value()) device_metrics_->SetGraphs(graphs);
+  metrics_.live_bytes->Set(static_cast<double>(
+      std::accumulate(live.begin(), live.end(), int64_t{0})));
+  metrics_.pinned_bytes->Set(static_cast<double>(memory.slots));
+  if (!device_metrics_.has_value()) return;
+  device_metrics_->SetGraphs(graphs);
+  device_metrics_->SetMemory(memory);
 }
 
 }  // namespace reprise

@@ -81,6 +81,21 @@ TEST(FlagsTest, TheWatchdogMayBeNever) {
             absl::InfiniteDuration());
 }
 
+TEST(FlagsTest, HowModelsAreLoadedOntoAGpu) {
+  const ServerOptions defaults = Parse({})->options;
+  EXPECT_TRUE(defaults.strict_graphs);
+  EXPECT_EQ(defaults.verify, VerifyChoice::kNone);
+  EXPECT_EQ(defaults.load_step, absl::Milliseconds(5));
+  const ServerOptions options =
+      Parse({"--strict-graphs=false", "--verify=cpu", "--load-step-ms=2.5"})
+          ->options;
+  EXPECT_FALSE(options.strict_graphs);
+  EXPECT_EQ(options.verify, VerifyChoice::kCpu);
+  EXPECT_EQ(options.load_step, absl::Microseconds(2500));
+  EXPECT_THAT(Parse({"--verify=gpu"}),
+              StatusIs(kInvalid, HasSubstr("expected none|cpu")));
+}
+
 TEST(FlagsTest, RepeatedFlagsAddUp) {
   const auto line = Parse(
       {"--model-control-mode=explicit", "--load-model=a", "--load-model=b"});

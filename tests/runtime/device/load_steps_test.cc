@@ -129,12 +129,25 @@ class CountingObserver final : public DeviceObserver {
  public:
   void Ran(RunKind /*kind*/) override {}
   void Captured(absl::Duration /*took*/) override {}
+  void LeftOut() override {}
   void Stepped(LoadStep step, absl::Duration took) override {
     steps.emplace_back(step, took);
   }
 
   std::vector<std::pair<LoadStep, absl::Duration>> steps;
 };
+
+TEST_F(LoadStepsTest, WhatTheWorkerDoesItselfIsCountedWithoutATurn) {
+  CountingObserver observer;
+  steps_.Observe(&observer);
+  Open();
+  steps_.Count(LoadStep::kFree, absl::Milliseconds(3));
+  EXPECT_FALSE(steps_.wanted());
+  EXPECT_EQ(steps_.times(LoadStep::kFree).count, 1);
+  EXPECT_EQ(steps_.times(LoadStep::kFree).longest, absl::Milliseconds(3));
+  EXPECT_THAT(observer.steps,
+              ElementsAre(Pair(LoadStep::kFree, absl::Milliseconds(3))));
+}
 
 TEST_F(LoadStepsTest, AnObserverIsToldOfEveryStepUntilTheEnd) {
   CountingObserver observer;

@@ -38,6 +38,7 @@ TEST(MemoryPlanTest, AChainNeedsTwoBuffers) {
   Plan plan = Chain();
   ASSERT_THAT(AssignMemory(plan), IsOk());
   EXPECT_EQ(plan.arena_bytes, 256);
+  EXPECT_EQ(plan.live_bytes, 256);
   EXPECT_EQ(plan.buffers[1].offset, plan.buffers[3].offset);
   EXPECT_NE(plan.buffers[1].offset, plan.buffers[2].offset);
   EXPECT_THAT(CheckPlan(plan), IsOk());
@@ -49,6 +50,7 @@ TEST(MemoryPlanTest, ScratchLivesForItsStepOnly) {
   plan.steps[3].scratch_bytes = 100;
   ASSERT_THAT(AssignMemory(plan), IsOk());
   EXPECT_EQ(plan.arena_bytes, 3 * 128);
+  EXPECT_EQ(plan.live_bytes, 2 * 128);  // no scratch among them
   EXPECT_THAT(CheckPlan(plan), IsOk());
 }
 
@@ -214,6 +216,7 @@ TEST(MemoryPlanTest, RandomPlansKeepEveryLiveByte) {
     for (const Buffer& buffer : plan.buffers) sum += buffer.bytes + 64;
     for (const Step& step : plan.steps) sum += step.scratch_bytes + 64;
     EXPECT_LE(plan.arena_bytes, sum);
+    EXPECT_LE(plan.live_bytes, plan.arena_bytes);
   }
 }
 

@@ -77,6 +77,26 @@ TEST_F(DeviceMetricsTest, GraphsAndFaults) {
   EXPECT_EQ(ByKind("reprise_gpu_errors_total")["cuda"].counter.value, 1);
 }
 
+TEST_F(DeviceMetricsTest, MemoryThatOnlyAGpuTakesHasPoolsOfItsOwn) {
+  metrics_.SetMemory({.banks = 64, .code = 128, .graphs = 256});
+  std::map<std::string, double> pools;
+  for (const prometheus::MetricFamily& family : registry_.Collect()) {
+    if (family.name != "reprise_device_bytes") continue;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      for (const auto& label : metric.label) {
+        if (label.name == "pool") pools[label.value] = metric.gauge.value;
+      }
+    }
+  }
+  EXPECT_EQ(pools, (std::map<std::string, double>{
+                       {"slots", 64}, {"code", 128}, {"graphs", 256}}));
+}
+
+TEST_F(DeviceMetricsTest, RungsThatWereLeftOutAreCounted) {
+  metrics_.LeftOut();
+  EXPECT_EQ(ByKind("reprise_rungs_left_out_total")[""].counter.value, 1);
+}
+
 TEST_F(DeviceMetricsTest, EachDeviceHasItsOwn) {
   DeviceMetrics other(registry_, "1");
   other.Ran(RunKind::kBatch);
