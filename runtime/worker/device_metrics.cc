@@ -81,11 +81,12 @@ DeviceMetrics::DeviceMetrics(prometheus::Registry& metrics,
   bank_bytes_ = &bytes.Add({{"device", device}, {"pool", "slots"}});
   code_bytes_ = &bytes.Add({{"device", device}, {"pool", "code"}});
   graph_bytes_ = &bytes.Add({{"device", device}, {"pool", "graphs"}});
-  faults_ = &BuildCounter()
-                 .Name("reprise_gpu_errors_total")
-                 .Help("Errors of a GPU: cuda ends the process")
-                 .Register(metrics)
-                 .Add({{"device", device}, {"kind", "cuda"}});
+  auto& errors = BuildCounter()
+                     .Name("reprise_gpu_errors_total")
+                     .Help("Errors of a GPU: cuda and watchdog end the process")
+                     .Register(metrics);
+  faults_ = &errors.Add({{"device", device}, {"kind", "cuda"}});
+  hangs_ = &errors.Add({{"device", device}, {"kind", "watchdog"}});
 }
 
 void DeviceMetrics::SetMemory(const DeviceMemory& memory) {

@@ -32,8 +32,9 @@ class DeviceMetrics final : public DeviceObserver {
   void Stepped(LoadStep step, absl::Duration took) override
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // An error after which the device is lost.
+  // The device is lost, by an error of CUDA's or since it hangs.
   void Faulted() { faults_->Increment(); }
+  void Hung() { hangs_->Increment(); }
   // How many graphs there are now.
   void SetGraphs(int count) { graphs_->Set(count); }
   // Of `memory`, what there is for a GPU only.
@@ -51,6 +52,7 @@ class DeviceMetrics final : public DeviceObserver {
   prometheus::Gauge* graph_bytes_;
   prometheus::Counter* left_out_;
   prometheus::Counter* faults_;
+  prometheus::Counter* hangs_;
 
   absl::Mutex mu_;
   std::array<absl::Duration, kLoadSteps> longest_ ABSL_GUARDED_BY(mu_);

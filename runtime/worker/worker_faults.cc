@@ -37,8 +37,8 @@ void WorkerImpl::AbandonRuns(const absl::Status& status, EndedTasks& ended) {
 
 void WorkerImpl::Lose(const absl::Status& why) {
   if (losing_.exchange(true)) return;
-  if (device_metrics_.has_value() && IsDeviceFault(why)) {
-    device_metrics_->Faulted();
+  if (device_metrics_.has_value()) {
+    IsDeviceFault(why) ? device_metrics_->Faulted() : device_metrics_->Hung();
   }
   if (options_.on_lost) options_.on_lost(why);
   EndedTasks ended;

@@ -74,7 +74,10 @@ TEST_F(DeviceMetricsTest, GraphsAndFaults) {
   EXPECT_EQ(ByKind("reprise_graph_capture_seconds")[""].histogram.sample_count,
             1u);
   EXPECT_EQ(ByKind("reprise_graphs_captured")[""].gauge.value, 12);
+  metrics_.Hung();
+  metrics_.Hung();
   EXPECT_EQ(ByKind("reprise_gpu_errors_total")["cuda"].counter.value, 1);
+  EXPECT_EQ(ByKind("reprise_gpu_errors_total")["watchdog"].counter.value, 2);
 }
 
 TEST_F(DeviceMetricsTest, MemoryThatOnlyAGpuTakesHasPoolsOfItsOwn) {
