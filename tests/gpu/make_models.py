@@ -11,6 +11,7 @@ encoder_ids    the same with token ids and a mask of 0 and 1 (INT64 [N,128]), wo
 small_encoder, small_encoder_parts, small_encoder_ids
                1 layer, hidden 48, 3 heads, 16 places: for where a run is slow
 one_kernel     [N,1024] FP32, 4 KB a row: one Relu
+sinh           [N,4] FP32: one Sinh, whose kernel a test replaces
 gpu_bound      [N,1024], about 17 GFLOP a row: what the wire cannot be the limit of
 
 The same seed writes the same bytes. Needs numpy and onnx; exits with 77 without them.
@@ -209,6 +210,12 @@ def one_kernel():
     return w.model()
 
 
+def sinh():
+    w = Writer("sinh", 17, 0)
+    w.output(w.node("Sinh", [w.input("x", [4])], "y"), [4])
+    return w.model()
+
+
 def gpu_bound(seed=3, width=1024, products=8):
     """Every row becomes a matrix [width, width], which is multiplied again and again."""
     w = Writer("gpu_bound", 17, seed)
@@ -235,6 +242,7 @@ MODELS = {
     "small_encoder_parts": (encoder("small_encoder_parts", SMALL, parts=True), 4),
     "small_encoder_ids": (encoder("small_encoder_ids", SMALL, ids=True), 4),
     "one_kernel": (one_kernel, 8),
+    "sinh": (sinh, 8),
     "gpu_bound": (gpu_bound, 8),
 }
 

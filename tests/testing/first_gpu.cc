@@ -6,7 +6,6 @@
 #include "runtime/base/status_macros.h"
 #include "runtime/cpu/evaluate.h"
 #include "runtime/cuda/cublaslt.h"
-#include "runtime/cuda/cuda_device.h"
 
 namespace reprise::testing {
 namespace {
@@ -44,12 +43,19 @@ absl::StatusOr<cuda::GpuInfo> FirstGpu() {
   return usable.front();
 }
 
-absl::StatusOr<std::unique_ptr<Device>> MakeFirstGpuDevice(Clock& clock) {
-  REPRISE_ASSIGN_OR_RETURN(const cuda::GpuInfo gpu, FirstGpu());
+absl::StatusOr<cuda::CudaDeviceOptions> FirstGpuOptions() {
   REPRISE_ASSIGN_OR_RETURN(const cuda::Driver* const driver, TheDriver());
   cuda::CudaDeviceOptions options;
   options.evaluate = cpu::EvaluateNode;
   options.cublaslt = TheCublasLt(*driver);
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Device>> MakeFirstGpuDevice(Clock& clock) {
+  REPRISE_ASSIGN_OR_RETURN(const cuda::GpuInfo gpu, FirstGpu());
+  REPRISE_ASSIGN_OR_RETURN(const cuda::Driver* const driver, TheDriver());
+  REPRISE_ASSIGN_OR_RETURN(const cuda::CudaDeviceOptions options,
+                           FirstGpuOptions());
   return cuda::MakeCudaDevice(*driver, gpu, options, clock);
 }
 

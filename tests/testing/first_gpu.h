@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/cuda_devices.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/device/device.h"
@@ -17,8 +18,12 @@ absl::StatusOr<const cuda::Driver*> TheDriver();
 // The first GPU that can be used. UNAVAILABLE: there is none.
 absl::StatusOr<cuda::GpuInfo> FirstGpu();
 
-// Its device, with cuBLASLt where that is there. UNAVAILABLE: there is no GPU,
-// for which a test is skipped.
+// What a device of it is made with: cuBLASLt where that is there.
+// UNAVAILABLE: there is no driver.
+absl::StatusOr<cuda::CudaDeviceOptions> FirstGpuOptions();
+
+// Its device, with those options. UNAVAILABLE: there is no GPU, for which a
+// test is skipped.
 absl::StatusOr<std::unique_ptr<Device>> MakeFirstGpuDevice(Clock& clock);
 
 }  // namespace reprise::testing

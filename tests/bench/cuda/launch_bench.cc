@@ -1,0 +1,292 @@
+// From launch to completion: a model of one kernel and 4 KB through the
+// Executable, and the same as a bare CUDA program; then copies inside and
+// beside the graph, one lane and two.
+//
+// Status 1: the bar is missed, or an error; 77: there is no GPU.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status_macros.h"
+#include "runtime/cuda/kernels.h"
+#include "runtime/device/device.h"
+#include "runtime/onnx/importer.h"
+#include "runtime/ops/infer_signature.h"
+#include "tests/bench/cuda/bare_batch.h"
+#include "tests/testing/first_gpu.h"
+#include "tests/testing/onnx_builder.h"
+
+namespace reprise::bench {
+namespace {
+
+constexpr double kBar = 1.2;  // of an Executable to the same program, bare
+constexpr int kRounds = 40;
+constexpr int kRunsARound = 500;
+constexpr int kWarmUps = 200;
+
+absl::Duration Quantile(std::vector<absl::Duration>& times, double q) {
+  const auto index =
+      static_cast<size_t>(q * static_cast<double>(times.size() - 1));
+  std::nth_element(times.begin(), times.begin() + static_cast<long>(index),
+                   times.end());
+  return times[index];
+}
+
+double Micros(absl::Duration duration) {
+  return absl::ToDoubleMicroseconds(duration);
+}
+
+using Run = std::function<absl::Status()>;
+
+absl::Status TimeInto(const Run& run, int count,
+                      std::vector<absl::Duration>& times) {
+  Clock& clock = RealClock::Get();
+  for (int i = 0; i < count; ++i) {
+    const absl::Time begun = clock.Now();
+    REPRISE_RETURN_IF_ERROR(run());
+    times.push_back(clock.Now() - begun);
+  }
+  return absl::OkStatus();
+}
+
+// p50 of each, in rounds that take turns, so that all see the same clocks.
+absl::StatusOr<std::vector<std::vector<absl::Duration>>> TakeTurns(
+    const std::vector<Run>& runs, int rounds, int runs_a_round) {
+  std::vector<std::vector<absl::Duration>> times(runs.size());
+  std::vector<absl::Duration> unused;
+  for (const Run& run : runs) {
+    REPRISE_RETURN_IF_ERROR(TimeInto(run, kWarmUps, unused));
+  }
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      REPRISE_RETURN_IF_ERROR(TimeInto(runs[i], runs_a_round, times[i]));
+    }
+  }
+  return times;
+}
+
+struct Model {
+  std::unique_ptr<LoadedModel> loaded;
+  std::unique_ptr<Executable> executable;
+};
+
+absl::StatusOr<Model> OneKernel(Device& device) {
+  testing::OnnxBuilder onnx(17);
+  onnx.Input("x", {"N", 1024})
+      .Node("Relu", {"x"}, {"y"})
+      .Output("y", {"N", 1024});
+  REPRISE_ASSIGN_OR_RETURN(graph::Graph graph,
+                           onnx_import::ImportModel(onnx.Bytes(), {}));
+  REPRISE_ASSIGN_OR_RETURN(auto inferred, ops::InferSignature(graph, {}));
+  Model model;
+  REPRISE_ASSIGN_OR_RETURN(
+      model.loaded,
+      device.Load(std::make_shared<graph::Graph>(std::move(graph)),
+                  inferred.signature, {.model = "one_kernel/1"}));
+  REPRISE_ASSIGN_OR_RETURN(model.executable,
+                           model.loaded->Prepare({}, {1}, /*lane=*/0));
+  return model;
+}
+
+// Whether the bar is reached.
+absl::StatusOr<bool> CompareLaunches(Executable& executable, BareLane& bare) {
+  const SlotLease slot = executable.AcquireSlot();
+  const auto through = [&]() -> absl::Status {
+    REPRISE_RETURN_IF_ERROR(executable.Submit(*slot, 1));
+    return executable.Wait(*slot, absl::InfiniteFuture()).status();
+  };
+  const auto as = [&](Copies copies, Timing timing) -> Run {
+    return [&bare, copies, timing]() -> absl::Status {
+      REPRISE_RETURN_IF_ERROR(bare.Submit(copies, timing));
+      return bare.Await();
+    };
+  };
+  const std::array<const char*, 4> names = {"Executable", "bare, timed alike",
+                                            "bare, not timed",
+                                            "bare, not timed, copies inside"};
+  REPRISE_ASSIGN_OR_RETURN(
+      auto times, TakeTurns({through, as(Copies::kBeside, Timing::kGraph),
+                             as(Copies::kBeside, Timing::kNone),
+                             as(Copies::kInside, Timing::kNone)},
+                            kRounds, kRunsARound));
+  std::printf("\n4 KB, one kernel, launch to completion, %d runs each\n\n",
+              kRounds * kRunsARound);
+  std::printf("| program | p50 us | p99 us |\n|---|---|---|\n");
+  std::vector<double> p50;
+  for (size_t i = 0; i < times.size(); ++i) {
+    p50.push_back(Micros(Quantile(times[i], 0.5)));
+    std::printf("| %s | %.2f | %.2f |\n", names[i], p50[i],
+                Micros(Quantile(times[i], 0.99)));
+  }
+  const double ratio = p50[0] / p50[1];
+  std::printf("\nExecutable / bare, timed alike: %.3f (bar %.1f)%s\n", ratio,
+              kBar, ratio <= kBar ? "" : " MISSED");
+  std::printf("Executable / bare, not timed: %.3f, %.2f us apart\n",
+              p50[0] / p50[2], p50[0] - p50[2]);
+  return ratio <= kBar;
+}
+
+// Of one batch after the other, none of them waited for until the end.
+absl::StatusOr<double> MicrosABatch(const std::vector<BareLane*>& lanes,
+                                    Copies copies, int batches) {
+  Clock& clock = RealClock::Get();
+  double best = 0;
+  for (int round = 0; round < 5; ++round) {
+    const absl::Time begun = clock.Now();
+    for (int i = 0; i < batches; ++i) {
+      BareLane& lane = *lanes[static_cast<size_t>(i) % lanes.size()];
+      REPRISE_RETURN_IF_ERROR(lane.Submit(copies, Timing::kNone));
+    }
+    for (BareLane* lane : lanes) REPRISE_RETURN_IF_ERROR(lane->Await());
+    const double micros = Micros(clock.Now() - begun) / batches;
+    if (round == 0 || micros < best) best = micros;
+  }
+  return best;
+}
+
+absl::Status CopiesRow(const cuda::CurrentContext& current,
+                       cuda::Modules& modules, const char* name,
+                       const BareShape& shape) {
+  REPRISE_ASSIGN_OR_RETURN(const auto one,
+                           BareLane::Create(current, modules, shape));
+  REPRISE_ASSIGN_OR_RETURN(const auto other,
+                           BareLane::Create(current, modules, shape));
+  std::vector<Run> runs;
+  for (const Copies copies :
+       {Copies::kInside, Copies::kBeside, Copies::kStreams}) {
+    runs.push_back([&lane = *one, copies]() -> absl::Status {
+      REPRISE_RETURN_IF_ERROR(lane.Submit(copies, Timing::kNone));
+      return lane.Await();
+    });
+  }
+  REPRISE_ASSIGN_OR_RETURN(auto times, TakeTurns(runs, 5, 100));
+  constexpr int kBatches = 400;
+  REPRISE_ASSIGN_OR_RETURN(
+      const double inside,
+      MicrosABatch({one.get()}, Copies::kInside, kBatches));
+  REPRISE_ASSIGN_OR_RETURN(
+      const double beside,
+      MicrosABatch({one.get()}, Copies::kBeside, kBatches));
+  REPRISE_ASSIGN_OR_RETURN(
+      const double two,
+      MicrosABatch({one.get(), other.get()}, Copies::kBeside, kBatches));
+  REPRISE_ASSIGN_OR_RETURN(
+      const double streams,
+      MicrosABatch({one.get()}, Copies::kStreams, kBatches));
+  std::printf("| %s, %d | %.1f / %.1f / %.1f | %.1f / %.1f / %.1f / %.1f |\n",
+              name, shape.kernels, Micros(Quantile(times[0], 0.5)),
+              Micros(Quantile(times[1], 0.5)), Micros(Quantile(times[2], 0.5)),
+              inside, beside, two, streams);
+  return absl::OkStatus();
+}
+
+absl::Status CopiesTable(const cuda::CurrentContext& current,
+                         cuda::Modules& modules) {
+  std::printf(
+      "\nCopies of a batch; output 4 KB\n\n"
+      "| input, kernels | alone: inside / beside / own streams, us "
+      "| back to back: inside / beside / two lanes / own streams, us |\n"
+      "|---|---|---|\n");
+  constexpr std::array<std::pair<const char*, size_t>, 4> kInputs = {
+      {{"4 KB", 4096},
+       {"602 KB", 602112},
+       {"4.8 MB", 4816896},
+       {"19.3 MB", 19267584}}};
+  for (const auto& [name, bytes] : kInputs) {
+    for (const int kernels : {1, 50}) {
+      REPRISE_RETURN_IF_ERROR(
+          CopiesRow(current, modules, name, {bytes, kernels}));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Batches a second through the Executable, with as many submitted ahead as
+// there are slots.
+absl::Status BackToBack(Executable& executable) {
+  Clock& clock = RealClock::Get();
+  constexpr int kBatches = 20000;
+  std::vector<SlotLease> flying;
+  size_t first = 0;
+  const absl::Time begun = clock.Now();
+  for (int i = 0; i < kBatches; ++i) {
+    SlotLease slot = executable.AcquireSlot();
+    if (!slot) {
+      REPRISE_RETURN_IF_ERROR(
+          executable.Wait(*flying[first], absl::InfiniteFuture()).status());
+      slot = std::move(flying[first]);
+      flying[first] = SlotLease();
+      REPRISE_RETURN_IF_ERROR(executable.Submit(*slot, 1));
+      flying[first] = std::move(slot);
+      first = (first + 1) % flying.size();
+      continue;
+    }
+    REPRISE_RETURN_IF_ERROR(executable.Submit(*slot, 1));
+    flying.push_back(std::move(slot));
+  }
+  for (size_t i = 0; i < flying.size(); ++i) {
+    REPRISE_RETURN_IF_ERROR(
+        executable
+            .Wait(*flying[(first + i) % flying.size()], absl::InfiniteFuture())
+            .status());
+  }
+  const double seconds = absl::ToDoubleSeconds(clock.Now() - begun);
+  std::printf("\nExecutable, back to back, 4 KB, one kernel: %.0f batches/s\n",
+              kBatches / seconds);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> RunAll() {
+  REPRISE_ASSIGN_OR_RETURN(const std::unique_ptr<Device> device,
+                           testing::MakeFirstGpuDevice(RealClock::Get()));
+  REPRISE_ASSIGN_OR_RETURN(const cuda::GpuInfo gpu, testing::FirstGpu());
+  REPRISE_ASSIGN_OR_RETURN(const cuda::Driver* const driver,
+                           testing::TheDriver());
+  REPRISE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::PrimaryContext> context,
+                           cuda::PrimaryContext::Retain(*driver, gpu.device));
+  REPRISE_ASSIGN_OR_RETURN(const cuda::CurrentContext current,
+                           cuda::CurrentContext::Enter(*context));
+  cuda::Modules modules;
+  for (const cuda::KernelImage& image : cuda::KernelImages()) {
+    REPRISE_RETURN_IF_ERROR(modules.Add(current, image.name, image.fatbin));
+  }
+  bool reached = false;
+  {
+    REPRISE_ASSIGN_OR_RETURN(const Model model, OneKernel(*device));
+    REPRISE_ASSIGN_OR_RETURN(const auto bare,
+                             BareLane::Create(current, modules, {4096, 1}));
+    REPRISE_ASSIGN_OR_RETURN(reached,
+                             CompareLaunches(*model.executable, *bare));
+    REPRISE_RETURN_IF_ERROR(BackToBack(*model.executable));
+  }
+  REPRISE_RETURN_IF_ERROR(CopiesTable(current, modules));
+  return reached;
+}
+
+int Main() {
+  const absl::StatusOr<bool> reached = RunAll();
+  if (absl::IsUnavailable(reached.status())) {
+    std::printf("skipped: %s\n",
+                std::string(reached.status().message()).c_str());
+    return 77;
+  }
+  if (!reached.ok()) {
+    std::printf("FAILED: %s\n", reached.status().ToString().c_str());
+    return 1;
+  }
+  return *reached ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace reprise::bench
+
+int main() { return reprise::bench::Main(); }
