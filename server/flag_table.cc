@@ -261,7 +261,11 @@ FlagGroup Devices() {
            Time("load-step-ms", kMillisecond,
                 "The longest that one step of loading a model should keep a "
                 "GPU from the batches of others, where a step can be cut.",
-                REPRISE_FIELD(load_step))}};
+                REPRISE_FIELD(load_step)),
+           Number("load-share-percent", "PERCENT",
+                  "How much of a GPU's time loading may take while there are "
+                  "batches of others to run: 1 to 100.",
+                  REPRISE_FIELD(load_share_percent))}};
 }
 
 FlagGroup Grpc() {

@@ -32,6 +32,7 @@ constexpr Range kThreadsOrAuto{0, 1024};
 constexpr Range kPostedCalls{1, 65536};
 constexpr Range kPorts{0, 65535};
 constexpr Range kNotNegative{0, INT_MAX};
+constexpr Range kPercent{1, 100};
 
 void CheckRange(absl::string_view flag, int64_t value, Range range,
                 Faults* faults) {
@@ -160,6 +161,8 @@ std::vector<std::string> ValidateValues(const ServerOptions& options) {
   CheckCalls(options.grpc, &faults);
   CheckKeepalive(options.grpc.keepalive, &faults);
   CheckRange("--cpu-threads", options.cpu_threads, kThreadsOrAuto, &faults);
+  CheckRange("--load-share-percent", options.load_share_percent, kPercent,
+             &faults);
   CheckRange("--log-verbose", options.log.verbose_level, kNotNegative, &faults);
   return faults;
 }

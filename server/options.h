@@ -39,6 +39,7 @@ struct ServerOptions {
   bool strict_graphs = true;                   // --strict-graphs
   VerifyChoice verify = VerifyChoice::kNone;
   absl::Duration load_step = absl::Milliseconds(5);
+  int load_share_percent = 20;  // of a GPU's time, while batches come
   bool exit_on_error = false;  // --exit-on-error
   // From the end of accepting to exit; what is then unanswered gets
   // UNAVAILABLE, and the exit code says so.

@@ -45,6 +45,7 @@ absl::Status Server::MakeWorkers(const DeviceWrapper& wrap) {
     WorkerOptions worker;
     worker.gpu_index = device.gpu_index;
     worker.watchdog = options_.watchdog;
+    worker.load_share = options_.load_share_percent / 100.0;
     worker.on_lost = [this](const absl::Status& why) { Lose(why); };
     DeviceWorker::DeviceFactory factory = std::move(device.make);
     if (wrap != nullptr) factory = wrap(std::move(factory));

@@ -54,10 +54,12 @@ absl::Status LoadSteps::Run(LoadStep step,
     begun_ = begun;
   }
   absl::Status status = work();
-  const absl::Duration took = clock_.Now() - begun;
+  const absl::Time end = clock_.Now();
+  const absl::Duration took = end - begun;
   {
     absl::MutexLock lock(&mu_);
     ++done_;
+    last_ = {.end = end, .took = took};
     begun_.reset();
     if (fault_.ok() && IsDeviceFault(status)) fault_ = status;
     AddTo(took, times_[static_cast<size_t>(step)]);
@@ -115,6 +117,11 @@ bool LoadSteps::Grant() {
   absl::MutexLock lock(&mu_);
   if (granted_ == done_ && next_ > granted_) ++granted_;
   return granted_ > done_;
+}
+
+LoadSteps::Last LoadSteps::last() const {
+  absl::MutexLock lock(&mu_);
+  return last_;
 }
 
 absl::Status LoadSteps::fault() const {

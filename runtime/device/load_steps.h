@@ -45,8 +45,8 @@ struct LoadStepTimes {
 
 // What occupies a GPU, or stops its driver for all, while a model is loaded
 // beside those that serve is a step: the worker grants it when nothing runs on
-// the device, and launches nothing until it is over. After each step batches
-// come first, if any wait, so that a load takes no more than every other turn.
+// the device, and launches nothing until it is over. How often it does while
+// batches come is its own affair.
 //
 // An error that IsDeviceFault is kept for the worker to see.
 //
@@ -91,6 +91,13 @@ class LoadSteps {
   // begin, if there is one and none runs. Whether one runs now.
   bool Grant() ABSL_LOCKS_EXCLUDED(mu_);
 
+  // The step that ended last.
+  struct Last {
+    absl::Time end = absl::InfinitePast();
+    absl::Duration took;
+  };
+  Last last() const ABSL_LOCKS_EXCLUDED(mu_);
+
   // The first error of a step that IsDeviceFault; else OK.
   absl::Status fault() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -113,6 +120,7 @@ class LoadSteps {
   int64_t granted_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t done_ ABSL_GUARDED_BY(mu_) = 0;
   std::optional<absl::Time> begun_ ABSL_GUARDED_BY(mu_);
+  Last last_ ABSL_GUARDED_BY(mu_);
   absl::Status fault_ ABSL_GUARDED_BY(mu_);
   std::array<LoadStepTimes, kLoadSteps> times_ ABSL_GUARDED_BY(mu_);
 };

@@ -27,6 +27,9 @@ struct WorkerOptions {
   // An execution that takes longer than max(this, 20 x p99.9 of its rung) marks
   // the worker as stuck (readiness ends). Infinite: no watchdog.
   absl::Duration watchdog = absl::Seconds(1);
+  // The part of the device's time that steps of loaders may take while batches
+  // come: in (0, 1].
+  double load_share = 0.2;
   // Called once, when the device is lost, before anybody is told: `why` says
   // what happened. On any thread, without a lock; it does not wait.
   std::function<void(const absl::Status& why)> on_lost = nullptr;

@@ -209,7 +209,7 @@ void WorkerImpl::MarkSubmitted(BatchRun& run, absl::Time now) {
   lane.free_at =
       run.started + variant.ladder[static_cast<size_t>(run.rung)].p50;
   lane.running.push_back(&run);
-  steps_turn_ = true;
+  steps_turn_ = batches_since_step_ = true;
   ArmWatchdog();
 }
 

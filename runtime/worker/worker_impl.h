@@ -154,8 +154,9 @@ class WorkerImpl final : public DeviceWorker,
   QueueView ViewOf(Variant& variant, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LookAgain() ABSL_LOCKS_EXCLUDED(mu_);
-  bool StepFirst() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void GrantStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Time StepsFrom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool StepFirst(absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GrantStep(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   BatchRun* StagedDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   BatchRun* DecideNext(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Time NextTimer(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -245,6 +246,7 @@ class WorkerImpl final : public DeviceWorker,
   bool slot_wanted_ ABSL_GUARDED_BY(mu_) = false;
   // A batch has been submitted since a loader's last step.
   bool steps_turn_ ABSL_GUARDED_BY(mu_) = false;
+  bool batches_since_step_ ABSL_GUARDED_BY(mu_) = false;  // have been submitted
   DestroyList to_destroy_ ABSL_GUARDED_BY(mu_);
   absl::Time next_load_update_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
 

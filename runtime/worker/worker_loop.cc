@@ -79,7 +79,7 @@ bool WorkerImpl::Step() {
     next = StagedDue(now);
     if (next == nullptr) next = DecideNext(now);
     room = std::exchange(step_.room, false);
-    if (next == nullptr) GrantStep();
+    if (next == nullptr) GrantStep(now);
     if (next == nullptr && step_.ended.empty() && to_destroy_.empty() &&
         !room) {
       if (quit_ && models_.empty()) {
@@ -178,24 +178,34 @@ void WorkerImpl::LookAgain() {
   Wake(wake);
 }
 
+// From when on a step may begin: while batches come, loaders have no more than
+// their share of the device's time.
+absl::Time WorkerImpl::StepsFrom() const {
+  if (!batches_since_step_) return absl::InfinitePast();
+  const LoadSteps::Last last = steps_->last();
+  return last.end + last.took * (1 / options_.load_share - 1);
+}
+
 // Whether batches wait for a step of a loader: for one that runs, or for the
 // next one, whose turn it is after a batch.
-bool WorkerImpl::StepFirst() const {
+bool WorkerImpl::StepFirst(absl::Time now) const {
   if (steps_ == nullptr) return false;
-  return steps_->running() || (steps_turn_ && steps_->wanted());
+  return steps_->running() ||
+         (steps_turn_ && steps_->wanted() && now >= StepsFrom());
 }
 
 // There is no batch to submit: a loader may have the device if it is idle.
-void WorkerImpl::GrantStep() {
-  if (steps_ == nullptr || !step_.in_flight.empty() || !steps_->wanted()) {
+void WorkerImpl::GrantStep(absl::Time now) {
+  if (steps_ == nullptr || !step_.in_flight.empty() || !steps_->wanted() ||
+      steps_->running() || now < StepsFrom()) {
     return;
   }
   steps_->Grant();
-  steps_turn_ = false;
+  steps_turn_ = batches_since_step_ = false;
 }
 
 bool WorkerImpl::MaySubmit(const BatchRun& run, absl::Time now) const {
-  if (StepFirst()) return false;
+  if (StepFirst(now)) return false;
   const Lane& lane = lanes_[static_cast<size_t>(run.lane)];
   return lane.running.empty() || lane.free_at - now <= kHandOver;
 }
@@ -296,7 +306,7 @@ absl::Time WorkerImpl::NextTimer(absl::Time now) {
   decide_after_ = absl::InfiniteFuture();
   for (const Lane& lane : lanes_) {
     if (lane.staged != nullptr) {
-      if (!StepFirst()) until = std::min(until, lane.free_at - kHandOver);
+      if (!StepFirst(now)) until = std::min(until, lane.free_at - kHandOver);
     } else if (lane.running.empty()) {
       decide_after_ = absl::InfinitePast();
     } else if (lane.running.size() == 1) {
@@ -304,6 +314,10 @@ absl::Time WorkerImpl::NextTimer(absl::Time now) {
     }
   }
   if (decide_after_ > now) until = std::min(until, decide_after_);
+  if (steps_ != nullptr && step_.in_flight.empty() && steps_->wanted() &&
+      !steps_->running()) {
+    until = std::min(until, std::max(now, StepsFrom()));
+  }
   return until;
 }
 

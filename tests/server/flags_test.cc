@@ -86,14 +86,19 @@ TEST(FlagsTest, HowModelsAreLoadedOntoAGpu) {
   EXPECT_TRUE(defaults.strict_graphs);
   EXPECT_EQ(defaults.verify, VerifyChoice::kNone);
   EXPECT_EQ(defaults.load_step, absl::Milliseconds(5));
+  EXPECT_EQ(defaults.load_share_percent, 20);
   const ServerOptions options =
-      Parse({"--strict-graphs=false", "--verify=cpu", "--load-step-ms=2.5"})
+      Parse({"--strict-graphs=false", "--verify=cpu", "--load-step-ms=2.5",
+             "--load-share-percent=100"})
           ->options;
+  EXPECT_EQ(options.load_share_percent, 100);
   EXPECT_FALSE(options.strict_graphs);
   EXPECT_EQ(options.verify, VerifyChoice::kCpu);
   EXPECT_EQ(options.load_step, absl::Microseconds(2500));
   EXPECT_THAT(Parse({"--verify=gpu"}),
               StatusIs(kInvalid, HasSubstr("expected none|cpu")));
+  EXPECT_THAT(Parse({"--load-share-percent=0"}),
+              StatusIs(kInvalid, HasSubstr("must be in 1..100")));
 }
 
 TEST(FlagsTest, RepeatedFlagsAddUp) {

@@ -363,6 +363,41 @@ TEST_F(WorkerLoopTest, AStepBeginsWhenNoBatchRunsAndTheNextWaitsForIt) {
   EXPECT_THAT(tasks_[1].Await(), IsOk());
 }
 
+// A step of 2 ms has been, and a batch: the next one is due 8 ms after it,
+// which makes a fifth of the time.
+TEST_F(WorkerLoopTest, WhileBatchesComeLoadersHaveTheirShareOfTheTime) {
+  Start(TestConfig(), {.run = FakeRun::kInstant, .load_steps = true});
+  {
+    StepOfALoader loader(*fake_);
+    loader.AwaitBegin();
+    clock_.Advance(absl::Milliseconds(2));
+    loader.End();
+  }
+  const absl::Time end = clock_.Now();
+  EXPECT_THAT(Offer(0).Await(), IsOk());
+  StepOfALoader next(*fake_);
+  clock_.AwaitDeadline(end + absl::Milliseconds(8));
+  EXPECT_FALSE(next.begun());
+  EXPECT_THAT(Offer(1).Await(), IsOk());  // before the step, though it waits
+  EXPECT_FALSE(next.begun());
+  clock_.Advance(absl::Milliseconds(8));
+  next.AwaitBegin();
+  next.End();
+}
+
+TEST_F(WorkerLoopTest, ALoaderWhoseShareIsAllTakesTurnsWithBatches) {
+  Serve(std::make_unique<TestModel>(1, TestConfig()),
+        {.run = FakeRun::kInstant, .load_steps = true}, {{}},
+        {.load_share = 1});
+  for (int i = 0; i < 2; ++i) {
+    StepOfALoader loader(*fake_);
+    loader.AwaitBegin();
+    clock_.Advance(absl::Milliseconds(2));
+    loader.End();
+    EXPECT_THAT(Offer(i).Await(), IsOk());
+  }
+}
+
 TEST_F(WorkerLoopTest, WhatExpiresDuringAStepIsAnswered) {
   Start(TestConfig(), {.run = FakeRun::kInstant, .load_steps = true});
   StepOfALoader loader(*fake_);
