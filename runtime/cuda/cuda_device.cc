@@ -38,15 +38,13 @@ class CudaDevice final : public Device {
  private:
   CudaDevice(const GpuInfo& gpu, const CudaDeviceOptions& options, Clock& clock,
              std::unique_ptr<PrimaryContext> context, CurrentContext current,
-             std::optional<CublasLtHandle> products,
-             std::unique_ptr<GraphClock> graph_clock, RunRecord trial)
+             std::optional<CublasLtHandle> products, RunRecord trial)
       : gpu_(gpu),
         options_(options),
         clock_(clock),
         context_(std::move(context)),
         current_(std::move(current)),
         products_(std::move(products)),
-        graph_clock_(std::move(graph_clock)),
         attention_(clock),
         steps_(clock, options.load_step),
         measured_(steps_),
@@ -64,7 +62,6 @@ class CudaDevice final : public Device {
   const std::unique_ptr<PrimaryContext> context_;
   const CurrentContext current_;  // of the thread that made this
   const std::optional<CublasLtHandle> products_;
-  const std::unique_ptr<GraphClock> graph_clock_;
   DeviceObserver* observer_ = nullptr;  // set before the first load
   Attention attention_;
   LoadSteps steps_;
@@ -92,12 +89,10 @@ absl::StatusOr<std::unique_ptr<Device>> CudaDevice::Create(
     REPRISE_ASSIGN_OR_RETURN(
         products, CublasLtHandle::Create(*options.cublaslt, current));
   }
-  REPRISE_ASSIGN_OR_RETURN(std::unique_ptr<GraphClock> graph_clock,
-                           GraphClock::Create(current));
   REPRISE_ASSIGN_OR_RETURN(RunRecord trial, RunRecord::Create(current));
   auto device = absl::WrapUnique(new CudaDevice(
       gpu, options, clock, std::move(context), std::move(current),
-      std::move(products), std::move(graph_clock), std::move(trial)));
+      std::move(products), std::move(trial)));
   std::vector<KernelImage> images = options.kernels_instead;
   for (const KernelImage& image : KernelImages()) images.push_back(image);
   for (const KernelImage& image : images) {
@@ -130,7 +125,6 @@ absl::StatusOr<std::unique_ptr<LoadedModel>> CudaDevice::Load(
       .reference = options_.reference,
       .lowering = lowering,
       .strict_graphs = options_.strict_graphs,
-      .graph_clock = graph_clock_.get(),
       .observer = observer_,
       .probe = options_.probe};
   auto model =
@@ -182,11 +176,10 @@ absl::StatusOr<Lane*> CudaDevice::LaneFor(int index) {
   const absl::Status status = [&]() -> absl::Status {
     REPRISE_ASSIGN_OR_RETURN(const CurrentContext current,
                              CurrentContext::Enter(*context_));
-    REPRISE_ASSIGN_OR_RETURN(auto made,
-                             Lane::Create(current, gpu_.total_memory));
+    REPRISE_ASSIGN_OR_RETURN(
+        auto made, Lane::Create(current, modules_, gpu_.total_memory));
     REPRISE_RETURN_IF_ERROR(records_.Add(current, options_.slots_per_lane));
     REPRISE_RETURN_IF_ERROR(slots_.Add(options_.slots_per_lane));
-    graph_clock_->AddLane();
     lane = std::move(made);
     return absl::OkStatus();
   }();

@@ -87,27 +87,9 @@ absl::Status CudaExecutable::Submit(Slot& slot, int rows) {
   run.expected = ladder_[static_cast<size_t>(rung)].p50;
   run.submitted = shared_.clock.Now();
   run.running = false;
-  REPRISE_RETURN_IF_ERROR(TakeReference(run));
   REPRISE_RETURN_IF_ERROR(Issue(host, run, rows, RunKind::kBatch));
   run.running = true;
   return absl::OkStatus();
-}
-
-absl::Status CudaExecutable::TakeReference(RunRecord& run) {
-  DropReference(run);  // of a run that failed
-  if (shared_.graph_clock == nullptr || !shared_.graph_clock->needed()) {
-    return absl::OkStatus();
-  }
-  REPRISE_ASSIGN_OR_RETURN(
-      run.reference,
-      shared_.graph_clock->Acquire(shared_.lane.compute(), run.submitted));
-  return absl::OkStatus();
-}
-
-void CudaExecutable::DropReference(RunRecord& run) {
-  if (!run.reference.has_value()) return;
-  shared_.graph_clock->Release(*run.reference);
-  run.reference.reset();
 }
 
 // Large batches use three streams, so that three batches overlap; small ones
@@ -134,19 +116,20 @@ absl::Status CudaExecutable::Issue(HostSlot& slot, RunRecord& run, int rows,
     REPRISE_RETURN_IF_ERROR(Record(run.in_end, in));
     REPRISE_RETURN_IF_ERROR(WaitFor(run.in_end, compute));
   }
-  REPRISE_RETURN_IF_ERROR(Record(run.graph_begin, compute));
   const CapturedGraph& graph = rung.graphs[static_cast<size_t>(turn)];
   REPRISE_RETURN_IF_ERROR(
       ToStatus(driver_, driver_.GraphLaunch(graph.exec.get(), compute),
                "cuGraphLaunch"));
+  run.replay = lane.stamps().Number();
   if (shared_.observer != nullptr) shared_.observer->Ran(kind);
-  REPRISE_RETURN_IF_ERROR(Record(run.graph_end, compute));
   const CUstream out = overlaps ? lane.copy_out() : compute;
   if (overlaps) {
+    REPRISE_RETURN_IF_ERROR(Record(run.graph_end, compute));
     REPRISE_RETURN_IF_ERROR(WaitFor(run.graph_end, out));
     REPRISE_RETURN_IF_ERROR(Record(run.out_begin, out));
   }
   REPRISE_RETURN_IF_ERROR(CopyOut(slot, bank, rows, out));
+  if (overlaps) REPRISE_RETURN_IF_ERROR(Record(run.out_end, out));
   return Record(run.done, out);
 }
 
@@ -252,18 +235,8 @@ absl::Time CudaExecutable::LookAt(const RunRecord& run, absl::Time now) const {
 
 absl::StatusOr<RunTimes> CudaExecutable::Finish(RunRecord& run) {
   run.running = false;
-  REPRISE_ASSIGN_OR_RETURN(RunTimes times, TimesOf(driver_, run));
-  if (run.reference.has_value()) {
-    REPRISE_ASSIGN_OR_RETURN(
-        times.graph_begun,
-        shared_.graph_clock->TimeOf(run.graph_begin.get(), *run.reference));
-    if (run.copies_timed) {
-      REPRISE_ASSIGN_OR_RETURN(
-          times.copy_in_begun,
-          shared_.graph_clock->TimeOf(run.in_begin.get(), *run.reference));
-    }
-    DropReference(run);
-  }
+  REPRISE_ASSIGN_OR_RETURN(const RunTimes times,
+                           TimesOf(driver_, shared_.lane.stamps(), run));
   UpdateRung(ladder_[static_cast<size_t>(run.rung)], times.graph);
   return times;
 }
@@ -278,7 +251,7 @@ absl::StatusOr<RunTimes> CudaExecutable::RunForLoader(HostSlot& slot,
       run.copies_timed ? shared_.lane.copy_out() : shared_.lane.compute();
   REPRISE_RETURN_IF_ERROR(ToStatus(driver_, driver_.StreamSynchronize(out),
                                    "a trial run on the device"));
-  return TimesOf(driver_, run);
+  return TimesOf(driver_, shared_.lane.stamps(), run);
 }
 
 }  // namespace reprise::cuda

@@ -11,7 +11,6 @@
 #include "absl/time/time.h"
 #include "runtime/base/clock.h"
 #include "runtime/cuda/captured_graph.h"
-#include "runtime/cuda/graph_clock.h"
 #include "runtime/cuda/lane.h"
 #include "runtime/cuda/measured_steps.h"
 #include "runtime/cuda/run_record.h"
@@ -31,7 +30,6 @@ struct CudaShared {
   Attention& attention;
   MeasuredSteps& measured;
   Clock& clock;
-  GraphClock* graph_clock = nullptr;   // null: one lane only
   DeviceObserver* observer = nullptr;  // null: nobody counts
 };
 
@@ -85,8 +83,6 @@ class CudaExecutable final : public Executable {
 
  private:
   absl::Status Issue(HostSlot& slot, RunRecord& run, int rows, RunKind kind);
-  absl::Status TakeReference(RunRecord& run);
-  void DropReference(RunRecord& run);
   absl::Status CopyIn(const HostSlot& slot, CUdeviceptr bank, int rows,
                       CUstream stream) const;
   absl::Status Pad(CUdeviceptr rows_at, size_t row_bytes, int rows, int rung,

@@ -253,9 +253,9 @@ absl::StatusOr<std::unique_ptr<Executable>> CudaLoadedModel::Prepare(
 
 std::unique_ptr<CudaExecutable> CudaLoadedModel::MakeExecutable(
     VariantDraft& draft) const {
-  const CudaShared shared{host_.context, *draft.lane,       host_.slots,
-                          host_.records, host_.attention,   host_.measured,
-                          host_.clock,   host_.graph_clock, host_.observer};
+  const CudaShared shared{host_.context, *draft.lane,     host_.slots,
+                          host_.records, host_.attention, host_.measured,
+                          host_.clock,   host_.observer};
   auto executable = std::make_unique<CudaExecutable>(
       shared, draft.signature, draft.ladder, std::exchange(draft.rungs, {}),
       draft.layout, ArenaNeed{draft.arena_bytes, draft.live_bytes},

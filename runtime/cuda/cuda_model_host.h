@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "runtime/base/clock.h"
 #include "runtime/cuda/cublaslt.h"
-#include "runtime/cuda/graph_clock.h"
 #include "runtime/cuda/graph_probe.h"
 #include "runtime/cuda/lane.h"
 #include "runtime/cuda/lowering_context.h"
@@ -51,7 +50,6 @@ struct CudaModelHost {
   const ReferenceFn& reference;        // null: nothing is compared
   LoweringOptions lowering;            // precision apart
   bool strict_graphs = true;           // as in CudaDeviceOptions
-  GraphClock* graph_clock = nullptr;   // null: one lane only
   DeviceObserver* observer = nullptr;  // null: nobody counts
   GraphProbe* probe = nullptr;         // null: none
 };

@@ -2,10 +2,11 @@
 
 #include "absl/memory/memory.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/cuda/stream.h"
 
 namespace reprise::cuda {
 absl::StatusOr<std::unique_ptr<Lane>> Lane::Create(
-    const CurrentContext& current, int64_t reserve_bytes) {
+    const CurrentContext& current, Modules& modules, int64_t reserve_bytes) {
   auto lane = absl::WrapUnique(new Lane());
   REPRISE_ASSIGN_OR_RETURN(lane->arena_,
                            Arena::Create(current.context(), reserve_bytes));
@@ -13,21 +14,12 @@ absl::StatusOr<std::unique_ptr<Lane>> Lane::Create(
     REPRISE_ASSIGN_OR_RETURN(bank,
                              Arena::Create(current.context(), reserve_bytes));
   }
+  REPRISE_ASSIGN_OR_RETURN(lane->stamps_,
+                           GraphStamps::Create(current, modules));
   REPRISE_ASSIGN_OR_RETURN(lane->compute_, MakeStream(current));
   REPRISE_ASSIGN_OR_RETURN(lane->copy_in_, MakeStream(current));
   REPRISE_ASSIGN_OR_RETURN(lane->copy_out_, MakeStream(current));
   return lane;
-}
-
-absl::StatusOr<UniqueStream> MakeStream(const CurrentContext& current) {
-  const Driver& driver = current.driver();
-  CUstream stream = nullptr;
-  REPRISE_RETURN_IF_ERROR(
-      ToStatus(driver,
-               driver.StreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING,
-                                               /*priority=*/0),
-               "cuStreamCreateWithPriority"));
-  return UniqueStream(stream, driver.StreamDestroy);
 }
 
 std::vector<CUdeviceptr> AddressesIn(

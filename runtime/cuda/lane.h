@@ -14,7 +14,9 @@
 #include "absl/status/statusor.h"
 #include "runtime/cuda/arena.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/graph_stamps.h"
 #include "runtime/cuda/handle.h"
+#include "runtime/cuda/module.h"
 #include "runtime/cuda/run_record.h"
 #include "runtime/prepare/slot_layout.h"
 
@@ -31,8 +33,9 @@ inline constexpr int kBanks = 2;
 class Lane {
  public:
   // Sets aside `reserve_bytes` of addresses for the arena, and for each bank.
+  // `modules` has the library's kernels and outlives the lane.
   static absl::StatusOr<std::unique_ptr<Lane>> Create(
-      const CurrentContext& current, int64_t reserve_bytes);
+      const CurrentContext& current, Modules& modules, int64_t reserve_bytes);
 
   CUstream compute() const { return compute_.get(); }
   CUstream copy_in() const { return copy_in_.get(); }
@@ -40,6 +43,9 @@ class Lane {
 
   Arena& arena() { return *arena_; }
   Arena& bank(int index) { return *banks_[static_cast<size_t>(index)]; }
+
+  // Of all graphs that are replayed on it.
+  GraphStamps& stamps() { return *stamps_; }
 
   // The bank of the next batch: they take turns.
   int NextBank() { return turn_ = (turn_ + 1) % kBanks; }
@@ -54,15 +60,13 @@ class Lane {
 
   std::unique_ptr<Arena> arena_;
   std::array<std::unique_ptr<Arena>, kBanks> banks_;
+  std::unique_ptr<GraphStamps> stamps_;
   UniqueStream compute_;
   UniqueStream copy_in_;
   UniqueStream copy_out_;
   int turn_ = 0;
   std::array<RunRecord*, kBanks> users_ = {};  // not owned
 };
-
-// A stream that no other waits for, and that waits for none.
-absl::StatusOr<UniqueStream> MakeStream(const CurrentContext& current);
 
 // The addresses of `tensors` in a block that begins at `base`.
 std::vector<CUdeviceptr> AddressesIn(

@@ -30,22 +30,30 @@ absl::StatusOr<absl::Duration> Between(const Driver& driver, CUevent begin,
 
 absl::StatusOr<RunRecord> RunRecord::Create(const CurrentContext& current) {
   RunRecord run;
-  for (UniqueEvent* timed : {&run.in_begin, &run.in_end, &run.graph_begin,
-                             &run.graph_end, &run.out_begin, &run.done}) {
+  for (UniqueEvent* timed :
+       {&run.in_begin, &run.in_end, &run.out_begin, &run.out_end}) {
     REPRISE_ASSIGN_OR_RETURN(*timed, MakeEvent(current, CU_EVENT_DEFAULT));
+  }
+  for (UniqueEvent* untimed : {&run.graph_end, &run.done}) {
+    REPRISE_ASSIGN_OR_RETURN(*untimed,
+                             MakeEvent(current, CU_EVENT_DISABLE_TIMING));
   }
   return run;
 }
 
-absl::StatusOr<RunTimes> TimesOf(const Driver& driver, const RunRecord& run) {
+absl::StatusOr<RunTimes> TimesOf(const Driver& driver,
+                                 const GraphStamps& stamps,
+                                 const RunRecord& run) {
   RunTimes times;
-  REPRISE_ASSIGN_OR_RETURN(
-      times.graph, Between(driver, run.graph_begin.get(), run.graph_end.get()));
+  REPRISE_ASSIGN_OR_RETURN(const GraphStamps::Span graph,
+                           stamps.Of(run.replay));
+  times.graph = graph.took;
+  times.graph_begun = graph.begun;
   if (!run.copies_timed) return times;
   REPRISE_ASSIGN_OR_RETURN(
       times.copy_in, Between(driver, run.in_begin.get(), run.in_end.get()));
   REPRISE_ASSIGN_OR_RETURN(
-      times.copy_out, Between(driver, run.out_begin.get(), run.done.get()));
+      times.copy_out, Between(driver, run.out_begin.get(), run.out_end.get()));
   return times;
 }
 

@@ -3,8 +3,8 @@
 
 #include <cuda.h>
 
+#include <cstdint>
 #include <deque>
-#include <optional>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "runtime/base/clock.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/graph_stamps.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/device/executable.h"
 
@@ -24,24 +25,28 @@ namespace reprise::cuda {
 struct RunRecord {
   static absl::StatusOr<RunRecord> Create(const CurrentContext& current);
 
-  UniqueEvent in_begin;  // of the copies to the device
+  // Of copies that are timed; graph_end is what the copies back wait for.
+  UniqueEvent in_begin;
   UniqueEvent in_end;
-  UniqueEvent graph_begin;
   UniqueEvent graph_end;
-  UniqueEvent out_begin;  // of the copies back
-  UniqueEvent done;
+  UniqueEvent out_begin;
+  UniqueEvent out_end;
+  UniqueEvent done;  // without a time, which is quicker
 
   bool running = false;
   bool copies_timed = false;
   int rung = 0;
-  std::optional<int> reference;  // of the GraphClock, if that is needed
+  uint64_t replay = 0;  // its number on the lane (GraphStamps)
   absl::Time submitted;
   absl::Duration expected;  // by the rung's p50
 };
 
-// Seconds of a run that is done, by its events. INTERNAL if a time is not to be
-// had: it is then absent, never zero.
-absl::StatusOr<RunTimes> TimesOf(const Driver& driver, const RunRecord& run);
+// Seconds of a run that is done: of its graph by `stamps`, which are its
+// lane's, of copies by events. INTERNAL if a time is not to be had: it is then
+// absent, never zero.
+absl::StatusOr<RunTimes> TimesOf(const Driver& driver,
+                                 const GraphStamps& stamps,
+                                 const RunRecord& run);
 
 // One record for each slot of a pool.
 //

@@ -9,6 +9,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 #include "runtime/base/status_macros.h"
+#include "runtime/cuda/stream.h"
 #include "runtime/device/fault.h"
 #include "runtime/prepare/canary.h"
 
@@ -17,6 +18,9 @@ namespace {
 
 // Bytes of which NaN are made, whatever the type of a float.
 constexpr unsigned char kPoison = 0xff;
+
+// The first and the last of a graph.
+constexpr size_t kStampNodes = 2;
 
 }  // namespace
 
@@ -77,7 +81,7 @@ absl::Status RungCapture::CaptureRung(size_t rung, CUstream stream,
     const absl::Time begun = host_.clock.Now();
     REPRISE_ASSIGN_OR_RETURN(
         draft.rungs[rung].graphs[static_cast<size_t>(turn)],
-        Capture(program, stream));
+        Capture(program, draft.lane->stamps(), stream));
     if (host_.observer != nullptr) {
       host_.observer->Captured(host_.clock.Now() - begun);
     }
@@ -156,19 +160,23 @@ absl::Status RungCapture::WarmUp(BoundProgram& program, size_t rung,
 }
 
 absl::StatusOr<CapturedGraph> RungCapture::Capture(BoundProgram& program,
+                                                   const GraphStamps& stamps,
                                                    CUstream stream) {
   const auto issue = [&](CUstream to) -> absl::Status {
     if (host_.probe != nullptr) {
       REPRISE_RETURN_IF_ERROR(host_.probe->Begin(current_, to));
     }
+    REPRISE_RETURN_IF_ERROR(stamps.Begin(to));
     REPRISE_RETURN_IF_ERROR(program.Issue(driver_, to));
+    REPRISE_RETURN_IF_ERROR(stamps.End(to));
     return host_.probe != nullptr ? host_.probe->End(current_, to)
                                   : absl::OkStatus();
   };
   size_t nodes = 0;
-  REPRISE_ASSIGN_OR_RETURN(UniqueGraph graph,
-                           Record(current_, stream, issue,
-                                  {.least_nodes = program.actions()}, &nodes));
+  REPRISE_ASSIGN_OR_RETURN(
+      UniqueGraph graph,
+      Record(current_, stream, issue,
+             {.least_nodes = program.actions() + kStampNodes}, &nodes));
   CapturedGraph captured;
   const auto instantiate = [&]() -> absl::Status {
     REPRISE_ASSIGN_OR_RETURN(captured,

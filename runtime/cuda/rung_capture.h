@@ -49,7 +49,9 @@ class RungCapture {
                                       const VariantDraft& draft);
   absl::Status LoadProducts(BoundProgram& program, const VariantDraft& draft);
   absl::Status WarmUp(BoundProgram& program, size_t rung, VariantDraft& draft);
-  absl::StatusOr<CapturedGraph> Capture(BoundProgram& program, CUstream stream);
+  absl::StatusOr<CapturedGraph> Capture(BoundProgram& program,
+                                        const GraphStamps& stamps,
+                                        CUstream stream);
 
   const CudaModelHost& host_;
   const CurrentContext& current_;

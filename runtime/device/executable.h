@@ -64,9 +64,6 @@ struct RunTimes {
   // When the replay began, on a time line that all lanes of the device share;
   // absent where no two of its replays overlap.
   std::optional<absl::Duration> graph_begun = std::nullopt;
-  // When its copy in began, on the same line; absent where that or the copy is
-  // not measured.
-  std::optional<absl::Duration> copy_in_begun = std::nullopt;
 };
 
 // Lifecycle: AcquireSlot, fill, Submit, Wait until done, read the outputs, drop

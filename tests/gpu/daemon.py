@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,27 @@ class Daemon:
     def bench(self, model, *args):
         """The report of `reprise bench`, as Bench."""
         return Bench(json.loads(self.cli("bench", model, "--json", "--quiet", *args).stdout))
+
+
+    def bench_by(self, processes, model, args):
+        """The same by several clients at once, each with the load of `args(processes)`."""
+        command = [program("reprise"), "bench", model, "--json", "--quiet", "--server", self.grpc, *args(processes)]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+        return Benches([Bench(json.loads(one.communicate()[0])) for one in running])
+
+
+class Benches:
+    """What several clients saw: rates in sum, of latencies the median of the medians and the worst of the others."""
+
+    def __init__(self, parts):
+        self.parts = parts
+        self.rate, self.rows, self.failed, self.late = (sum(getattr(part, name) for part in parts)
+                                                        for name in ("rate", "rows", "failed", "late"))
+        self.rows_a_batch = parts[0].rows_a_batch
+
+    def latency(self, percentage):
+        values = [part.latency(percentage) for part in self.parts]
+        return statistics.median(values) if percentage <= 50 else max(values)
 
 
 class Bench:

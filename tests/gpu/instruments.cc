@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/cuda/lane.h"
+#include "runtime/cuda/stream.h"
 #include "tests/gpu/test_kernels.h"
 
 namespace reprise::gpu_test {

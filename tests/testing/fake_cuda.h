@@ -46,6 +46,7 @@ struct FakeLaunch {
   CUstream stream = nullptr;  // that it, or its graph, was launched on
   int device = 0;
   bool in_graph = false;
+  int64_t nanoseconds = 0;  // of the GPU's time, when it began
 };
 
 // What a registered kernel sees of its launch.
@@ -56,6 +57,10 @@ class FakeKernelCall {
       : launch_(launch), resolve_(std::move(resolve)) {}
 
   const FakeLaunch& launch() const { return launch_; }
+  // The GPU's clock.
+  uint64_t nanoseconds() const {
+    return static_cast<uint64_t>(launch_.nanoseconds) + 1;  // never 0
+  }
   // Host memory of that many bytes at a device address; null: not all there.
   const Resolve& resolve() const { return resolve_; }
   template <typename T>

@@ -188,7 +188,7 @@ void FakeCudaState::RunHead(CUstream handle, FakeStream& stream) {
       int64_t begin = start;
       for (const size_t node : op.after) begin = std::max(begin, ends[node]);
       ends.push_back(begin + TimeOf(op));
-      RunOp(op, handle, work.graph);
+      RunOp(op, handle, work.graph, begin);
     }
     stream.time = start;
     for (const int64_t end : ends) stream.time = std::max(stream.time, end);
@@ -199,11 +199,12 @@ void FakeCudaState::RunHead(CUstream handle, FakeStream& stream) {
   }
 }
 
-void FakeCudaState::RunOp(const FakeOp& op, CUstream handle, bool graph) {
+void FakeCudaState::RunOp(const FakeOp& op, CUstream handle, bool graph,
+                          int64_t at) {
   const int device = context_devices.at(streams.at(handle).context);
   if (contexts[static_cast<size_t>(device)].error != CUDA_SUCCESS) return;
   if (const auto* kernel = std::get_if<FakeKernelOp>(&op.what)) {
-    RunKernel(*kernel, handle, graph);
+    RunKernel(*kernel, handle, graph, at);
   } else if (const auto* copy = std::get_if<FakeCopyOp>(&op.what)) {
     RunCopy(*copy);
   } else {
@@ -224,9 +225,10 @@ FakeCuda::Kernel FakeCudaState::KernelOf(const FakeKernelOp& op) const {
 }
 
 void FakeCudaState::RunKernel(const FakeKernelOp& op, CUstream handle,
-                              bool graph) {
+                              bool graph, int64_t at) {
   FakeLaunch launch = op.launch;
   launch.stream = handle;
+  launch.nanoseconds = at;
   launch.in_graph = graph;
   launch.device = context_devices.at(streams.at(handle).context);
   if (op.run == nullptr && !functions.contains(op.function)) {

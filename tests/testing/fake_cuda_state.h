@@ -254,8 +254,10 @@ struct FakeCudaState {
   bool Ready(const FakeStream& stream) const;
   bool Held(const FakeWork& work) const;
   void RunHead(CUstream handle, FakeStream& stream);
-  void RunOp(const FakeOp& op, CUstream handle, bool graph);
-  void RunKernel(const FakeKernelOp& op, CUstream handle, bool graph);
+  // `at`: ns, when it begins.
+  void RunOp(const FakeOp& op, CUstream handle, bool graph, int64_t at);
+  void RunKernel(const FakeKernelOp& op, CUstream handle, bool graph,
+                 int64_t at);
   FakeCuda::Kernel KernelOf(const FakeKernelOp& op) const;
   void RunCopy(const FakeCopyOp& op);
   int64_t TimeOf(const FakeOp& op) const;

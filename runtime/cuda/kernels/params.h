@@ -35,6 +35,19 @@ using Walk = WalkOf<3>;
 // What kernels that are written at load take (ptx_chain.h).
 using ChainWalk = WalkOf<8>;
 
+// What stamp.cu keeps on the GPU between the ends of a graph, and what it
+// leaves of each replay. Times are in nanoseconds.
+struct StampState {
+  uint64_t replays = 0;  // that are over
+  uint64_t begun = 0;
+};
+struct Stamp {
+  uint64_t replay = 0;
+  uint64_t begun = 0;
+  uint64_t ended = 0;
+};
+inline constexpr int kStampRing = 64;
+
 struct UnaryParams {
   int64_t elements = 0;
   float a = 0;

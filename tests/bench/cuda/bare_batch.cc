@@ -1,12 +1,18 @@
 #include "tests/bench/cuda/bare_batch.h"
 
-#include <cstdint>
-#include <utility>
+#include <dlfcn.h>
 
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
 #include "absl/memory/memory.h"
 #include "runtime/base/status_macros.h"
 #include "runtime/cuda/kernels/params.h"
-#include "runtime/cuda/lane.h"
+#include "runtime/cuda/stream.h"
 
 namespace reprise::bench {
 namespace {
@@ -19,6 +25,33 @@ using cuda::ToStatus;
 constexpr char kKernel[] = "reprise_relu_f32";
 constexpr int64_t kElementsPerThread = 4;
 constexpr unsigned kThreads = 256;
+
+constexpr char kStamps[] = R"ptx(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry stamp_begin(.param .u64 word, .param .u64 host)
+{
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [word];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u64 %rd2, %globaltimer;
+  st.global.u64 [%rd1], %rd2;
+  ret;
+}
+.visible .entry stamp_end(.param .u64 word, .param .u64 host)
+{
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [word];
+  ld.param.u64 %rd2, [host];
+  cvta.to.global.u64 %rd1, %rd1;
+  cvta.to.global.u64 %rd2, %rd2;
+  mov.u64 %rd3, %globaltimer;
+  ld.global.u64 %rd4, [%rd1];
+  st.global.v2.u64 [%rd2], {%rd4, %rd3};
+  ret;
+}
+)ptx";
 
 absl::StatusOr<cuda::UniqueEvent> MakeEvent(const Driver& driver,
                                             unsigned flags) {
@@ -39,6 +72,21 @@ absl::StatusOr<std::unique_ptr<BareLane>> BareLane::Create(
   REPRISE_ASSIGN_OR_RETURN(lane->copy_out_, cuda::MakeStream(current));
   REPRISE_ASSIGN_OR_RETURN(const CUfunction kernel,
                            modules.Find(current, kKernel, 0));
+  REPRISE_RETURN_IF_ERROR(
+      modules.Add(current, "stamps", std::as_bytes(std::span(kStamps))));
+  REPRISE_ASSIGN_OR_RETURN(lane->stamp_begin_,
+                           modules.Find(current, "stamp_begin", 0));
+  REPRISE_ASSIGN_OR_RETURN(lane->stamp_end_,
+                           modules.Find(current, "stamp_end", 0));
+  REPRISE_ASSIGN_OR_RETURN(lane->stamp_,
+                           cuda::DeviceBuffer::Allocate(current, 8));
+  REPRISE_ASSIGN_OR_RETURN(lane->stamps_,
+                           cuda::PinnedBuffer::Allocate(current, 16));
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+  lane->record_node_ = reinterpret_cast<decltype(lane->record_node_)>(
+      dlsym(library, "cuEventRecordWithFlags"));
+  lane->move_node_ = reinterpret_cast<decltype(lane->move_node_)>(
+      dlsym(library, "cuGraphExecEventRecordNodeSetEvent"));
   for (Bank& bank : lane->banks_) {
     REPRISE_RETURN_IF_ERROR(lane->MakeBank(current, kernel, bank));
   }
@@ -55,18 +103,13 @@ absl::Status BareLane::MakeBank(const CurrentContext& current,
       bank.data, cuda::DeviceBuffer::Allocate(
                      current, static_cast<int64_t>(shape_.input_bytes)));
   for (cuda::UniqueEvent* event :
-       {&bank.copied_in, &bank.graph_begin, &bank.graph_end, &bank.done}) {
+       {&bank.copied_in, &bank.graph_begin, &bank.graph_end}) {
     REPRISE_ASSIGN_OR_RETURN(*event, MakeEvent(driver_, CU_EVENT_DEFAULT));
   }
-  REPRISE_ASSIGN_OR_RETURN(bank.done_no_time,
+  REPRISE_ASSIGN_OR_RETURN(bank.done,
                            MakeEvent(driver_, CU_EVENT_DISABLE_TIMING));
-  const auto capture = [&](bool copies) -> absl::StatusOr<cuda::CapturedGraph> {
-    const auto issue = [&](CUstream stream) -> absl::Status {
-      if (copies) REPRISE_RETURN_IF_ERROR(CopyIn(bank, stream));
-      REPRISE_RETURN_IF_ERROR(
-          IssueKernels(kernel, bank.data.address(), stream));
-      return copies ? CopyOut(bank, stream) : absl::OkStatus();
-    };
+  const auto capture = [&](absl::FunctionRef<absl::Status(CUstream)> issue)
+      -> absl::StatusOr<cuda::CapturedGraph> {
     size_t nodes = 0;
     REPRISE_ASSIGN_OR_RETURN(
         cuda::UniqueGraph graph,
@@ -79,10 +122,74 @@ absl::Status BareLane::MakeBank(const CurrentContext& current,
         "cuGraphUpload"));
     return captured;
   };
-  REPRISE_ASSIGN_OR_RETURN(bank.beside, capture(false));
-  REPRISE_ASSIGN_OR_RETURN(bank.inside, capture(true));
+  for (int timing = 0; timing < kTimings; ++timing) {
+    const auto issue = [&](CUstream stream) {
+      return IssueTimed(static_cast<Timing>(timing), kernel, bank, stream);
+    };
+    REPRISE_ASSIGN_OR_RETURN(bank.beside[static_cast<size_t>(timing)],
+                             capture(issue));
+  }
+  REPRISE_RETURN_IF_ERROR(FindNodes(bank));
+  const auto inside = [&](CUstream stream) -> absl::Status {
+    REPRISE_RETURN_IF_ERROR(CopyIn(bank, stream));
+    REPRISE_RETURN_IF_ERROR(IssueKernels(kernel, bank.data.address(), stream));
+    return CopyOut(bank, stream);
+  };
+  REPRISE_ASSIGN_OR_RETURN(bank.inside, capture(inside));
   return ToStatus(driver_, driver_.StreamSynchronize(compute_.get()),
                   "cuGraphUpload");
+}
+
+absl::Status BareLane::FindNodes(Bank& bank) const {
+  const CUgraph graph =
+      bank.beside[static_cast<size_t>(Timing::kMoved)].graph.get();
+  size_t count = 0;
+  REPRISE_RETURN_IF_ERROR(
+      ToStatus(driver_, driver_.GraphGetNodes(graph, nullptr, &count),
+               "cuGraphGetNodes"));
+  std::vector<CUgraphNode> nodes(count);
+  REPRISE_RETURN_IF_ERROR(
+      ToStatus(driver_, driver_.GraphGetNodes(graph, nodes.data(), &count),
+               "cuGraphGetNodes"));
+  size_t found = 0;
+  for (const CUgraphNode node : nodes) {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    REPRISE_RETURN_IF_ERROR(ToStatus(
+        driver_, driver_.GraphNodeGetType(node, &type), "cuGraphNodeGetType"));
+    if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) bank.nodes[found++ % 2] = node;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BareLane::IssueTimed(Timing timing, CUfunction kernel, Bank& bank,
+                                  CUstream stream) const {
+  const auto node = [&](const cuda::UniqueEvent& event) {
+    return ToStatus(driver_,
+                    record_node_(event.get(), stream, CU_EVENT_RECORD_EXTERNAL),
+                    "cuEventRecordWithFlags");
+  };
+  const bool nodes = timing == Timing::kNodes || timing == Timing::kMoved;
+  if (nodes) REPRISE_RETURN_IF_ERROR(node(bank.graph_begin));
+  if (timing == Timing::kStamps) {
+    REPRISE_RETURN_IF_ERROR(IssueStamp(stamp_begin_, stream));
+  }
+  REPRISE_RETURN_IF_ERROR(IssueKernels(kernel, bank.data.address(), stream));
+  if (nodes) return node(bank.graph_end);
+  if (timing == Timing::kStamps) return IssueStamp(stamp_end_, stream);
+  return absl::OkStatus();
+}
+
+absl::Status BareLane::IssueStamp(CUfunction kernel, CUstream stream) const {
+  CUlaunchConfig config = {};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.hStream = stream;
+  CUdeviceptr word = stamp_.address();
+  void* host = stamps_.data();
+  void* arguments[] = {&word, &host};
+  return ToStatus(driver_,
+                  driver_.LaunchKernelEx(&config, kernel, arguments, nullptr),
+                  "a stamp");
 }
 
 absl::Status BareLane::IssueKernels(CUfunction kernel, CUdeviceptr data,
@@ -136,46 +243,63 @@ absl::Status BareLane::Submit(Copies copies, Timing timing) {
   turn_ = (turn_ + 1) % kBanks;
   timing_ = timing;
   Bank& bank = banks_[static_cast<size_t>(turn_)];
-  const bool timed = timing == Timing::kGraph;
+  const bool around = timing == Timing::kEvents;
   const bool streams = copies == Copies::kStreams;
   const CUstream compute = compute_.get();
   const CUstream in = streams ? copy_in_.get() : compute;
   const CUstream out = streams ? copy_out_.get() : compute;
-  const cuda::UniqueEvent& done = timed ? bank.done : bank.done_no_time;
-  if (streams) REPRISE_RETURN_IF_ERROR(WaitFor(done, in));
+  if (streams) REPRISE_RETURN_IF_ERROR(WaitFor(bank.done, in));
   if (copies != Copies::kInside) REPRISE_RETURN_IF_ERROR(CopyIn(bank, in));
   if (streams) {
     REPRISE_RETURN_IF_ERROR(Record(bank.copied_in, in));
     REPRISE_RETURN_IF_ERROR(WaitFor(bank.copied_in, compute));
   }
-  if (timed) REPRISE_RETURN_IF_ERROR(Record(bank.graph_begin, compute));
+  if (around) REPRISE_RETURN_IF_ERROR(Record(bank.graph_begin, compute));
   const cuda::CapturedGraph& graph =
-      copies == Copies::kInside ? bank.inside : bank.beside;
+      copies == Copies::kInside ? bank.inside
+                                : bank.beside[static_cast<size_t>(timing)];
+  if (timing == Timing::kMoved) {
+    REPRISE_RETURN_IF_ERROR(ToStatus(
+        driver_,
+        move_node_(graph.exec.get(), bank.nodes[0], bank.graph_begin.get()),
+        "cuGraphExecEventRecordNodeSetEvent"));
+    REPRISE_RETURN_IF_ERROR(ToStatus(
+        driver_,
+        move_node_(graph.exec.get(), bank.nodes[1], bank.graph_end.get()),
+        "cuGraphExecEventRecordNodeSetEvent"));
+  }
   REPRISE_RETURN_IF_ERROR(
       ToStatus(driver_, driver_.GraphLaunch(graph.exec.get(), compute),
                "cuGraphLaunch"));
-  if (timed || streams) {
+  if (around || streams) {
     REPRISE_RETURN_IF_ERROR(Record(bank.graph_end, compute));
   }
   if (streams) REPRISE_RETURN_IF_ERROR(WaitFor(bank.graph_end, out));
   if (copies != Copies::kInside) REPRISE_RETURN_IF_ERROR(CopyOut(bank, out));
-  return Record(done, out);
+  return Record(bank.done, out);
 }
 
 absl::Status BareLane::Await() {
   const Bank& bank = banks_[static_cast<size_t>(turn_)];
-  const bool timed = timing_ == Timing::kGraph;
-  const CUevent done = timed ? bank.done.get() : bank.done_no_time.get();
   CUresult result = CUDA_ERROR_NOT_READY;
-  while (result == CUDA_ERROR_NOT_READY) result = driver_.EventQuery(done);
+  while (result == CUDA_ERROR_NOT_READY) {
+    result = driver_.EventQuery(bank.done.get());
+  }
   REPRISE_RETURN_IF_ERROR(ToStatus(driver_, result, "cuEventQuery"));
-  if (!timed) return absl::OkStatus();
-  float milliseconds = 0;
-  return ToStatus(
-      driver_,
-      driver_.EventElapsedTime(&milliseconds, bank.graph_begin.get(),
-                               bank.graph_end.get()),
-      "cuEventElapsedTime");
+  if (timing_ == Timing::kStamps) {
+    uint64_t stamps[2];
+    std::memcpy(stamps, stamps_.data(), sizeof(stamps));
+    graph_ = absl::Nanoseconds(static_cast<int64_t>(stamps[1] - stamps[0]));
+  } else if (timing_ != Timing::kNone) {
+    float milliseconds = 0;
+    REPRISE_RETURN_IF_ERROR(
+        ToStatus(driver_,
+                 driver_.EventElapsedTime(&milliseconds, bank.graph_begin.get(),
+                                          bank.graph_end.get()),
+                 "cuEventElapsedTime"));
+    graph_ = absl::Milliseconds(milliseconds);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace reprise::bench

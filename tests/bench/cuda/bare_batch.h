@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "runtime/cuda/captured_graph.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/handle.h"
@@ -25,10 +26,15 @@ enum class Copies {
   kStreams,  // on streams of their own, with events between them
 };
 
+// How a graph is timed; at the end is an event, which has no time.
 enum class Timing {
-  kNone,  // one event at the end, which has no time
-  kGraph  // before and after the graph, and at the end: as an Executable's
+  kNone,
+  kEvents,  // one before and one after the graph
+  kNodes,   // the same as nodes of the graph
+  kMoved,   // nodes that are given other events before each launch
+  kStamps,  // kernels at its ends, which write the GPU's clock to host memory
 };
+inline constexpr int kTimings = 5;
 
 struct BareShape {
   size_t input_bytes = 0;  // a multiple of 16; copied in whole
@@ -47,8 +53,10 @@ class BareLane {
 
   // Puts one batch into the streams.
   absl::Status Submit(Copies copies, Timing timing);
-  // Polls until the last one is done, and reads what its events say, if any.
+  // Polls until the last one is done, and reads its time, if that was taken.
   absl::Status Await();
+  // Of the last graph that was timed.
+  absl::Duration graph() const { return graph_; }
 
  private:
   static constexpr int kBanks = 2;
@@ -57,13 +65,13 @@ class BareLane {
     cuda::PinnedBuffer in;
     cuda::PinnedBuffer out;
     cuda::DeviceBuffer data;
-    cuda::CapturedGraph beside;
+    std::array<cuda::CapturedGraph, kTimings> beside;  // by Timing
     cuda::CapturedGraph inside;
     cuda::UniqueEvent copied_in;
     cuda::UniqueEvent graph_begin;
     cuda::UniqueEvent graph_end;
-    cuda::UniqueEvent done;          // with a time
-    cuda::UniqueEvent done_no_time;  // without
+    cuda::UniqueEvent done;
+    std::array<CUgraphNode, 2> nodes = {};  // of kMoved
   };
 
   explicit BareLane(const cuda::Driver& driver, const BareShape& shape)
@@ -73,6 +81,10 @@ class BareLane {
                         Bank& bank);
   absl::Status IssueKernels(CUfunction kernel, CUdeviceptr data,
                             CUstream stream) const;
+  absl::Status FindNodes(Bank& bank) const;
+  absl::Status IssueStamp(CUfunction kernel, CUstream stream) const;
+  absl::Status IssueTimed(Timing timing, CUfunction kernel, Bank& bank,
+                          CUstream stream) const;
   absl::Status CopyIn(Bank& bank, CUstream stream) const;
   absl::Status CopyOut(Bank& bank, CUstream stream) const;
   absl::Status Record(const cuda::UniqueEvent& event, CUstream stream) const;
@@ -83,9 +95,16 @@ class BareLane {
   cuda::UniqueStream compute_;
   cuda::UniqueStream copy_in_;
   cuda::UniqueStream copy_out_;
+  CUfunction stamp_begin_ = nullptr;
+  CUfunction stamp_end_ = nullptr;
+  cuda::DeviceBuffer stamp_;
+  cuda::PinnedBuffer stamps_;
+  decltype(&cuEventRecordWithFlags) record_node_ = nullptr;
+  decltype(&cuGraphExecEventRecordNodeSetEvent) move_node_ = nullptr;
   std::array<Bank, kBanks> banks_;
   int turn_ = 0;
   Timing timing_ = Timing::kNone;  // of the last batch
+  absl::Duration graph_;
 };
 
 }  // namespace reprise::bench

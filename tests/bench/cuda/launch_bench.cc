@@ -97,6 +97,16 @@ absl::StatusOr<Model> OneKernel(Device& device) {
   return model;
 }
 
+Run OneBatch(BareLane& lane, Copies copies, Timing timing,
+             std::vector<absl::Duration>* graphs = nullptr) {
+  return [&lane, copies, timing, graphs]() -> absl::Status {
+    REPRISE_RETURN_IF_ERROR(lane.Submit(copies, timing));
+    REPRISE_RETURN_IF_ERROR(lane.Await());
+    if (graphs != nullptr) graphs->push_back(lane.graph());
+    return absl::OkStatus();
+  };
+}
+
 // Whether the bar is reached.
 absl::StatusOr<bool> CompareLaunches(Executable& executable, BareLane& bare) {
   const SlotLease slot = executable.AcquireSlot();
@@ -104,20 +114,15 @@ absl::StatusOr<bool> CompareLaunches(Executable& executable, BareLane& bare) {
     REPRISE_RETURN_IF_ERROR(executable.Submit(*slot, 1));
     return executable.Wait(*slot, absl::InfiniteFuture()).status();
   };
-  const auto as = [&](Copies copies, Timing timing) -> Run {
-    return [&bare, copies, timing]() -> absl::Status {
-      REPRISE_RETURN_IF_ERROR(bare.Submit(copies, timing));
-      return bare.Await();
-    };
-  };
   const std::array<const char*, 4> names = {"Executable", "bare, timed alike",
                                             "bare, not timed",
                                             "bare, not timed, copies inside"};
   REPRISE_ASSIGN_OR_RETURN(
-      auto times, TakeTurns({through, as(Copies::kBeside, Timing::kGraph),
-                             as(Copies::kBeside, Timing::kNone),
-                             as(Copies::kInside, Timing::kNone)},
-                            kRounds, kRunsARound));
+      auto times,
+      TakeTurns({through, OneBatch(bare, Copies::kBeside, Timing::kStamps),
+                 OneBatch(bare, Copies::kBeside, Timing::kNone),
+                 OneBatch(bare, Copies::kInside, Timing::kNone)},
+                kRounds, kRunsARound));
   std::printf("\n4 KB, one kernel, launch to completion, %d runs each\n\n",
               kRounds * kRunsARound);
   std::printf("| program | p50 us | p99 us |\n|---|---|---|\n");
@@ -133,6 +138,38 @@ absl::StatusOr<bool> CompareLaunches(Executable& executable, BareLane& bare) {
   std::printf("Executable / bare, not timed: %.3f, %.2f us apart\n",
               p50[0] / p50[2], p50[0] - p50[2]);
   return ratio <= kBar;
+}
+
+// How a graph can be timed: what that takes of a batch of 4 KB, and what it
+// says of the graph.
+absl::Status TimingsTable(const cuda::CurrentContext& current,
+                          cuda::Modules& modules) {
+  constexpr std::array<std::pair<Timing, const char*>, kTimings> kNames = {
+      {{Timing::kNone, "not"},
+       {Timing::kEvents, "events around it"},
+       {Timing::kNodes, "event nodes"},
+       {Timing::kMoved, "event nodes, moved for each launch"},
+       {Timing::kStamps, "stamps by kernels"}}};
+  std::printf(
+      "\n| timed by | kernels | batch p50 us | graph p50 us |\n"
+      "|---|---|---|---|\n");
+  for (const int kernels : {1, 2, 8, 50}) {
+    REPRISE_ASSIGN_OR_RETURN(
+        const auto lane, BareLane::Create(current, modules, {4096, kernels}));
+    std::array<std::vector<absl::Duration>, kTimings> graphs;
+    std::vector<Run> runs;
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      runs.push_back(
+          OneBatch(*lane, Copies::kBeside, kNames[i].first, &graphs[i]));
+    }
+    REPRISE_ASSIGN_OR_RETURN(auto times, TakeTurns(runs, 20, 100));
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      std::printf("| %s | %d | %.2f | %.2f |\n", kNames[i].second, kernels,
+                  Micros(Quantile(times[i], 0.5)),
+                  Micros(Quantile(graphs[i], 0.5)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Of one batch after the other, none of them waited for until the end.
@@ -163,10 +200,7 @@ absl::Status CopiesRow(const cuda::CurrentContext& current,
   std::vector<Run> runs;
   for (const Copies copies :
        {Copies::kInside, Copies::kBeside, Copies::kStreams}) {
-    runs.push_back([&lane = *one, copies]() -> absl::Status {
-      REPRISE_RETURN_IF_ERROR(lane.Submit(copies, Timing::kNone));
-      return lane.Await();
-    });
+    runs.push_back(OneBatch(*one, copies, Timing::kNone));
   }
   REPRISE_ASSIGN_OR_RETURN(auto times, TakeTurns(runs, 5, 100));
   constexpr int kBatches = 400;
@@ -268,6 +302,7 @@ absl::StatusOr<bool> RunAll() {
                              CompareLaunches(*model.executable, *bare));
     REPRISE_RETURN_IF_ERROR(BackToBack(*model.executable));
   }
+  REPRISE_RETURN_IF_ERROR(TimingsTable(current, modules));
   REPRISE_RETURN_IF_ERROR(CopiesTable(current, modules));
   return reached;
 }

@@ -10,6 +10,7 @@
 #include "runtime/cuda/kernels/params.h"
 #include "runtime/onnx/importer.h"
 #include "runtime/ops/infer_signature.h"
+#include "tests/testing/fake_stamps.h"
 #include "tests/testing/onnx_builder.h"
 
 namespace reprise::cuda {
@@ -50,6 +51,7 @@ NegModel::NegModel(Kernel kernel) {
       kKernel,
       {sizeof(CUdeviceptr), sizeof(CUdeviceptr), sizeof(kernels::UnaryParams)},
       run);
+  testing::AddStampKernels(cuda);
 }
 
 absl::StatusOr<LoadedModel*> NegModel::Load(CudaDeviceOptions options) {
