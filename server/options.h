@@ -40,7 +40,7 @@ struct ServerOptions {
   VerifyChoice verify = VerifyChoice::kNone;
   absl::Duration load_step = absl::Milliseconds(5);
   int load_share_percent = 20;  // of a GPU's time, while batches come
-  bool exit_on_error = false;  // --exit-on-error
+  bool exit_on_error = false;   // --exit-on-error
   // From the end of accepting to exit; what is then unanswered gets
   // UNAVAILABLE, and the exit code says so.
   absl::Duration exit_timeout = absl::Seconds(30);

@@ -160,35 +160,43 @@ TEST_F(WorkerFaultsTest, AStepThatDoesNotEndLosesTheDevice) {
   EXPECT_THAT(lost_.front().message(), HasSubstr("a step of loading"));
 }
 
-TEST_F(WorkerFaultsTest, AFaultOfAGpuIsCountedOnce) {
-  const auto errors = [this] {
-    double sum = -1;
+// reprise_gpu_errors_total of GPU 0.
+class CountedFaultsTest : public WorkerFaultsTest {
+ protected:
+  void SetUp() override {
+    WorkerOptions worker;
+    worker.gpu_index = 0;
+    Serve(std::make_unique<TestModel>(1, TestConfig({1})),
+          {.run = FakeRun::kManual, .gpu_index = 0}, {{}}, worker);
+  }
+  // -1: there is no such series.
+  double Errors(const std::string& kind) const {
     for (const prometheus::MetricFamily& family : registry_.Collect()) {
       if (family.name != "reprise_gpu_errors_total") continue;
-      for (const auto& metric : family.metric) sum = metric.counter.value;
+      for (const auto& metric : family.metric) {
+        for (const auto& label : metric.label) {
+          if (label.name == "kind" && label.value == kind) {
+            return metric.counter.value;
+          }
+        }
+      }
     }
-    return sum;
-  };
-  WorkerOptions worker;
-  worker.gpu_index = 0;
-  Serve(std::make_unique<TestModel>(1, TestConfig({1})),
-        {.run = FakeRun::kManual, .gpu_index = 0}, {{}}, worker);
-  EXPECT_EQ(errors(), 0);
+    return -1;
+  }
+};
+
+TEST_F(CountedFaultsTest, AFaultOfAGpuIsCountedOnce) {
+  EXPECT_EQ(Errors("cuda"), 0);
   worker_->Lose(Fault());
   worker_->Lose(Fault());
-  EXPECT_EQ(errors(), 1);
+  EXPECT_EQ(Errors("cuda"), 1);
+  EXPECT_EQ(Errors("watchdog"), 0);
 }
 
-TEST_F(WorkerFaultsTest, AWatchdogThatFiresIsNoErrorOfCuda) {
-  WorkerOptions worker;
-  worker.gpu_index = 0;
-  Serve(std::make_unique<TestModel>(1, TestConfig({1})),
-        {.run = FakeRun::kManual, .gpu_index = 0}, {{}}, worker);
+TEST_F(CountedFaultsTest, AWatchdogThatFiresIsNoErrorOfCuda) {
   worker_->Lose(absl::DeadlineExceededError("a run did not end"));
-  for (const prometheus::MetricFamily& family : registry_.Collect()) {
-    if (family.name != "reprise_gpu_errors_total") continue;
-    EXPECT_EQ(family.metric.at(0).counter.value, 0);
-  }
+  EXPECT_EQ(Errors("cuda"), 0);
+  EXPECT_EQ(Errors("watchdog"), 1);
 }
 
 }  // namespace
