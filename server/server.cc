@@ -150,7 +150,11 @@ void Server::EndWatch() {
   watching_.Join();
 }
 
-void Server::EndLost() { front_->Shutdown(clock_.Now() + kLastErrors); }
+// A shutdown alone would cancel the calls of clients that have not heard of it.
+void Server::EndLost() {
+  front_->StopAccepting();
+  front_->Shutdown(clock_.Now() + kLastErrors);
+}
 
 bool Server::Drain() {
   front_->StartDraining();

@@ -150,6 +150,7 @@ void GrpcFront::StartDraining() {
 }
 
 void GrpcFront::StopAccepting() {
+  if (!std::exchange(accepting_, false)) return;
   monitor_.Close();
   reprise::StopAccepting(*server_, clock_, kGoawayGrace);
 }
@@ -157,6 +158,7 @@ void GrpcFront::StopAccepting() {
 void GrpcFront::Shutdown(absl::Time deadline) {
   if (shut_down_) return;
   shut_down_ = true;
+  accepting_ = false;
   monitor_.Close();
   if (server_ != nullptr) {
     server_->Shutdown(absl::ToChronoTime(clock_.ToWall(deadline)));

@@ -114,6 +114,7 @@ class GrpcFront {
   std::unique_ptr<Streams> streams_;
   std::vector<std::unique_ptr<AnyMethod>> methods_;
   ModelManager& manager_;
+  bool accepting_ = true;
   bool shut_down_ = false;
   std::vector<Thread> pollers_;
 };

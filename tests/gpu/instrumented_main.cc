@@ -2,7 +2,8 @@
 //   --test-stamps=FILE       an independent timer in every graph (GraphStamps)
 //   --test-faulty-sinh       kFaultyKernel in place of the kernel for Sinh
 //   --test-fill-at-graph=N   the GPU's memory is full while graph N is captured
-// Flags of reprised that say how models are loaded onto a GPU have no effect.
+// Flags of reprised that say how models are loaded onto a GPU have no effect;
+// --device=cpu is refused.
 #include <iostream>
 #include <memory>
 #include <span>
@@ -11,12 +12,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status_macros.h"
 #include "server/daemon.h"
+#include "server/exit_code.h"
 #include "tests/gpu/instruments.h"
 #include "tests/gpu/test_kernels.h"
 #include "tests/testing/first_gpu.h"
@@ -32,23 +36,35 @@ struct Flags {
   int fill_at_graph = 0;
 };
 
-// Takes the test's own flags out of `args`. False if one cannot be read.
-bool TakeFlags(std::vector<const char*>* args, Flags* flags) {
+// Takes the test's own flags out of `args`, and has the rest mean one GPU.
+// Returns what is wrong with them; empty: nothing.
+std::string TakeFlags(std::vector<const char*>* args, Flags* flags) {
   std::vector<const char*> kept;
   for (const char* const arg : *args) {
     absl::string_view text = arg;
     if (text == "--test-faulty-sinh") {
       flags->faulty_sinh = true;
     } else if (absl::ConsumePrefix(&text, "--test-stamps=")) {
+      if (text.empty()) return "--test-stamps: expected a file";
       flags->stamps = std::string(text);
     } else if (absl::ConsumePrefix(&text, "--test-fill-at-graph=")) {
-      if (!absl::SimpleAtoi(text, &flags->fill_at_graph)) return false;
+      if (!absl::SimpleAtoi(text, &flags->fill_at_graph) ||
+          flags->fill_at_graph < 1) {
+        return "--test-fill-at-graph: expected a number from 1";
+      }
+    } else if (absl::StartsWith(text, "--device") ||
+               absl::StartsWith(text, "--gpus")) {
+      return absl::StrCat(text, ": this daemon serves on the first GPU only");
     } else {
       kept.push_back(arg);
     }
   }
+  if (!flags->stamps.empty() && flags->fill_at_graph > 0) {
+    return "--test-stamps and --test-fill-at-graph exclude each other";
+  }
+  kept.insert(kept.end(), {"--device=cuda", "--gpus=0"});
   args->swap(kept);
-  return flags->stamps.empty() || flags->fill_at_graph == 0;
+  return "";
 }
 
 // The probe outlives the device, and so the server.
@@ -78,10 +94,9 @@ absl::StatusOr<std::unique_ptr<Device>> Make(
 
 int Main(std::vector<const char*> args) {
   Flags flags;
-  if (!TakeFlags(&args, &flags)) {
-    std::cerr << "expected --test-stamps=FILE or --test-fill-at-graph=N, and "
-                 "not both\n";
-    return 2;
+  if (const std::string fault = TakeFlags(&args, &flags); !fault.empty()) {
+    std::cerr << "reprised_instrumented: " << fault << "\n";
+    return static_cast<int>(ExitCode::kBadCommandLine);
   }
   std::unique_ptr<cuda::GraphProbe> probe;
   return RunDaemon(args, [&](const DeviceWorker::DeviceFactory& /*inner*/) {

@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,9 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 #include "grpcpp/create_channel.h"
 #include "proto/grpc_service.grpc.pb.h"
+#include "runtime/base/thread.h"
 #include "runtime/device/fault.h"
 #include "tests/server/grpc/request_builder.h"
 #include "tests/server/http_ask.h"
@@ -62,7 +65,8 @@ class ServerTest : public ::testing::Test {
         server_->grpc_target(), grpc::InsecureChannelCredentials()));
   }
 
-  grpc::Status Add(std::string* sum) {
+  grpc::Status Add(std::string* sum) { return Add(*stub_, sum); }
+  static grpc::Status Add(GRPCInferenceService::Stub& stub, std::string* sum) {
     inference::ModelInferRequest request;
     request.set_model_name("add");
     for (const char* name : {"INPUT0", "INPUT1"}) {
@@ -71,7 +75,7 @@ class ServerTest : public ::testing::Test {
     }
     inference::ModelInferResponse response;
     grpc::ClientContext context;
-    const grpc::Status status = stub_->ModelInfer(&context, request, &response);
+    const grpc::Status status = stub.ModelInfer(&context, request, &response);
     if (status.ok()) *sum = response.raw_output_contents(0);
     return status;
   }
@@ -121,6 +125,42 @@ TEST_F(ServerTest, ALostDeviceEndsHealthAndEveryCall) {
   fake.FailSubmit(absl::OkStatus());
   EXPECT_EQ(Add(&sum).error_code(), grpc::StatusCode::UNAVAILABLE);
   server_->EndLost();
+  server_.reset();  // before the fake device
+}
+
+// Each with a connection of its own, which hears of the end in its own time.
+TEST_F(ServerTest, NoCallIsCancelledWhileALostServerEnds) {
+  FakeDevice fake(RealClock::Get());
+  Start([&fake](const DeviceWorker::DeviceFactory&) { return fake.factory(); });
+  fake.FailSubmit(AsDeviceFault(absl::UnavailableError("an illegal address")));
+  absl::BlockingCounter connected(4);
+  std::atomic<bool> ended{false};
+  std::vector<std::string> others[4];
+  {
+    std::vector<Thread> callers;
+    for (std::vector<std::string>& other : others) {
+      callers.emplace_back("caller", [&] {
+        grpc::ChannelArguments own;
+        own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+        const auto stub = GRPCInferenceService::NewStub(
+            grpc::CreateCustomChannel(server_->grpc_target(),
+                                      grpc::InsecureChannelCredentials(), own));
+        std::string sum;
+        Add(*stub, &sum);
+        connected.DecrementCount();
+        while (!ended) {
+          const grpc::Status status = Add(*stub, &sum);
+          if (status.error_code() == grpc::StatusCode::UNAVAILABLE) continue;
+          other.push_back(
+              absl::StrCat(status.error_code(), " ", status.error_message()));
+        }
+      });
+    }
+    connected.Wait();
+    server_->EndLost();
+    ended = true;
+  }
+  for (const auto& other : others) EXPECT_THAT(other, ElementsAre());
   server_.reset();  // before the fake device
 }
 

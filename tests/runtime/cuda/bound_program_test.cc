@@ -134,6 +134,7 @@ TEST_F(BoundProgramTest, ConstantsAndOutputsAreFoundByTheirIndex) {
 
 TEST_F(BoundProgramTest, ActionsRunInOrderAndEmptyOnesNotAtAll) {
   std::memset(cuda_.Host(At(1024), 64), 5, 64);
+  std::memset(cuda_.Host(At(2048), 64), 0, 64);
   Add(Copy{.from = {0}, .to = {2}, .bytes = 64});
   Add(Copy{.from = {0}, .to = {4}, .bytes = 0});
   AddLaunch({Place{0}, Place{2}, Place{4}, Place{}, ByValue(Params{})},

@@ -1,6 +1,7 @@
 #include "runtime/cuda/captured_graph.h"
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "runtime/cuda/memory.h"
@@ -24,6 +25,7 @@ class CapturedGraphTest : public ContextFixture {
     auto buffer = DeviceBuffer::Allocate(*current_, 64);
     ASSERT_THAT(buffer, IsOk());
     buffer_ = *std::move(buffer);
+    std::memset(cuda_.Host(buffer_.address(), 64), 0, 64);
   }
   void TearDown() override {
     stream_.reset();

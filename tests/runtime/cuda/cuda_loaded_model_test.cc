@@ -1,5 +1,6 @@
 #include "runtime/cuda/cuda_loaded_model.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,8 +8,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/kernels/params.h"
 #include "runtime/device/fault.h"
+#include "runtime/onnx/importer.h"
 #include "tests/runtime/cuda/neg_model.h"
+#include "tests/testing/onnx_builder.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::cuda {
@@ -129,6 +133,55 @@ TEST_F(EveryCallTest, AFatalErrorIsADeviceFaultWhereverItComes) {
     served_ = nullptr;
   }
   EXPECT_GT(refused, calls * 3 / 4);
+}
+
+// Two kernels with the arena between them.
+std::shared_ptr<const graph::Graph> NegAndSoftmax() {
+  testing::OnnxBuilder model(13);
+  model.Input("x", {"N", static_cast<int64_t>(NegModel::kRow)})
+      .Node("Neg", {"x"}, {"h"})
+      .Node("Softmax", {"h"}, {"y"})
+      .Output("y", {"N", static_cast<int64_t>(NegModel::kRow)});
+  auto graph = onnx_import::ImportModel(model.Bytes(), {});
+  return std::make_shared<graph::Graph>(*std::move(graph));
+}
+
+// Adds a softmax that passes on what it is given.
+void AddSoftmax(NegModel& neg) {
+  neg.cuda.AddKernel("reprise_softmax_team_f32",
+                     {sizeof(CUdeviceptr), sizeof(CUdeviceptr),
+                      sizeof(kernels::SoftmaxParams)},
+                     [](const testing::FakeKernelCall& call) {
+                       const auto params =
+                           call.Value<kernels::SoftmaxParams>(2);
+                       const auto count =
+                           static_cast<size_t>(params.outer * params.length);
+                       const auto* const x = call.Pointer<float>(0, count);
+                       auto* const y = call.Pointer<float>(1, count);
+                       if (x == nullptr || y == nullptr) return;
+                       std::copy(x, x + count, y);
+                     });
+}
+
+TEST(CudaLoadedModelTest, WhatNobodyWroteIsNotPassedOn) {
+  for (const size_t unwritten : {0, 1}) {
+    NegModel neg([unwritten](const float* x, float* y, size_t count) {
+      for (size_t i = 0; i + unwritten < count; ++i) y[i] = -x[i];
+    });
+    AddSoftmax(neg);
+    ASSERT_THAT(neg.Load(), IsOk());
+    const auto model =
+        neg.device->Load(NegAndSoftmax(), NegSignature(), {.model = "two/1"});
+    ASSERT_THAT(model, IsOk());
+    const auto executable = (*model)->Prepare({}, {1}, /*lane=*/0);
+    if (unwritten == 0) {
+      EXPECT_THAT(executable, IsOk());
+      continue;
+    }
+    EXPECT_THAT(executable, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                     AllOf(HasSubstr("rung 1: output 'y'"),
+                                           HasSubstr("at element 3"))));
+  }
 }
 
 TEST(CudaLoadedModelTest, VariantsOfOneLaneShareItsArenaAndSlots) {
