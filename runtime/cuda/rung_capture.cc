@@ -16,21 +16,30 @@
 namespace reprise::cuda {
 namespace {
 
-// Bytes of which NaN are made, whatever the type of a float.
-constexpr unsigned char kPoison = 0xff;
-
 // The first and the last of a graph.
 constexpr size_t kStampNodes = 2;
 
 }  // namespace
 
-absl::Status PoisonArena(const Driver& driver, const VariantDraft& draft) {
-  if (draft.arena_bytes == 0) return absl::OkStatus();
-  return ToStatus(driver,
-                  driver.MemsetD8Async(draft.lane->arena().address(), kPoison,
-                                       static_cast<size_t>(draft.arena_bytes),
-                                       draft.lane->compute()),
-                  "poisoning the arena");
+absl::Status FillWritten(const Driver& driver, const VariantDraft& draft,
+                         unsigned char value) {
+  Lane& lane = *draft.lane;
+  const auto fill = [&](CUdeviceptr at, size_t bytes) {
+    if (bytes == 0) return absl::OkStatus();
+    return ToStatus(driver,
+                    driver.MemsetD8Async(at, value, bytes, lane.compute()),
+                    "filling what a run writes");
+  };
+  const auto rows = static_cast<size_t>(draft.ladder.back().rows);
+  REPRISE_RETURN_IF_ERROR(
+      fill(lane.arena().address(), static_cast<size_t>(draft.arena_bytes)));
+  for (int i = 0; i < kBanks; ++i) {
+    for (const SlotLayout::Tensor& tensor : draft.layout.outputs) {
+      REPRISE_RETURN_IF_ERROR(fill(lane.bank(i).address() + tensor.offset,
+                                   rows * tensor.row_bytes));
+    }
+  }
+  return absl::OkStatus();
 }
 
 bool MayLeaveOut(const VariantDraft& draft, size_t rung,
@@ -127,7 +136,7 @@ absl::Status RungCapture::WarmUp(BoundProgram& program, size_t rung,
   const SlotBuffers buffers = draft.slot.buffers();
   const auto rows = static_cast<size_t>(draft.ladder[rung].rows);
   const auto work = [&]() -> absl::Status {
-    REPRISE_RETURN_IF_ERROR(PoisonArena(driver_, draft));
+    REPRISE_RETURN_IF_ERROR(FillWritten(driver_, draft, kBeforeWarmUp));
     for (size_t k = 0; k < draft.layout.inputs.size(); ++k) {
       const SlotLayout::Tensor& tensor = draft.layout.inputs[k];
       if (tensor.row_bytes == 0) continue;

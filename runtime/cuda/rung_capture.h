@@ -16,13 +16,20 @@
 
 namespace reprise::cuda {
 
-// Fills the lane's arena with bytes of which every float is NaN, as far as the
-// draft will use it. Returns at once.
-absl::Status PoisonArena(const Driver& driver, const VariantDraft& draft);
+// What a run finds where its own kernels are to write: other bytes before every
+// replay than before the run that it is held against, so that an answer made of
+// what nobody wrote is another one.
+inline constexpr unsigned char kBeforeWarmUp = 0;
+inline constexpr unsigned char kBeforeReplay = 0xff;  // NaN as any float
+
+// Fills the lane's arena, as far as the draft will use it, and its outputs in
+// every bank. Returns at once; nothing else may run on the lane.
+absl::Status FillWritten(const Driver& driver, const VariantDraft& draft,
+                         unsigned char value);
 
 // Largest rung first: where memory is short, that shows at once. Each is run
-// once without a graph, over a poisoned arena, then recorded, instantiated and
-// uploaded for every bank.
+// once without a graph, then recorded, instantiated and uploaded for every
+// bank.
 //
 // Lifecycle: all that it is made of outlives it. Threads: as Prepare.
 class RungCapture {

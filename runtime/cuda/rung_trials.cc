@@ -60,7 +60,8 @@ absl::StatusOr<RunTimes> RungTrials::Replay(size_t rung, RunKind kind) {
   RunTimes times;
   const auto work = [&]() -> absl::Status {
     if (kind == RunKind::kCheck) {
-      REPRISE_RETURN_IF_ERROR(PoisonArena(host_.context.driver(), draft_));
+      REPRISE_RETURN_IF_ERROR(
+          FillWritten(host_.context.driver(), draft_, kBeforeReplay));
     }
     REPRISE_ASSIGN_OR_RETURN(
         times, executable_.RunForLoader(draft_.slot, host_.trial,

@@ -27,8 +27,8 @@ class RungTrials {
         executable_(executable),
         draft_(draft) {}
 
-  // Replays every rung out of each bank, over a poisoned arena: what it makes
-  // of the samples must be what the run that was not captured has made.
+  // Replays every rung out of each bank, after kBeforeReplay: what it makes of
+  // the samples must be what the run that was not captured has made.
   // FAILED_PRECONDITION names the rung and the output. Rungs that may be left
   // out are, as RungCapture::CaptureAll does.
   absl::Status CheckReplays(const std::string& model);

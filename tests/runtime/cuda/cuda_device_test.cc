@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/cpu/evaluate.h"
+#include "runtime/device/fault.h"
 #include "tests/runtime/cuda/neg_model.h"
 #include "tests/testing/status_matchers.h"
 
@@ -68,7 +69,9 @@ TEST(CudaDeviceTest, NothingIsLeftOfIt) {
   EXPECT_THAT(neg.cuda.misuses(), IsEmpty());
 }
 
-TEST(CudaDeviceTest, WhicheverCallFailsNothingIsLeft) {
+class EveryCallTest : public ::testing::TestWithParam<CUresult> {};
+
+TEST_P(EveryCallTest, WhicheverFailsNothingIsLeft) {
   int calls = 0;
   {
     NegModel neg;
@@ -76,12 +79,17 @@ TEST(CudaDeviceTest, WhicheverCallFailsNothingIsLeft) {
     calls = neg.cuda.calls();
   }
   ASSERT_GT(calls, 10);
+  const bool fatal = GetParam() == CUDA_ERROR_ILLEGAL_ADDRESS;
   int failed = 0;
   for (int n = 1; n <= calls; ++n) {
     NegModel neg;
-    neg.cuda.FailCall(n, CUDA_ERROR_OUT_OF_MEMORY);
-    const bool ok = neg.Load().ok();
-    failed += ok ? 0 : 1;
+    neg.cuda.FailCall(n, GetParam());
+    const absl::Status status = neg.Load().status();
+    if (!status.ok()) {
+      ++failed;
+      EXPECT_EQ(absl::IsResourceExhausted(status), !fatal) << n << status;
+      EXPECT_EQ(IsDeviceFault(status), fatal) << n << status;
+    }
     neg.model = nullptr;
     neg.device = nullptr;
     EXPECT_EQ(neg.cuda.live(), FakeCudaCounts{}) << "call " << n;
@@ -89,6 +97,10 @@ TEST(CudaDeviceTest, WhicheverCallFailsNothingIsLeft) {
   }
   EXPECT_GT(failed, calls / 2);
 }
+
+INSTANTIATE_TEST_SUITE_P(CudaDevice, EveryCallTest,
+                         ::testing::Values(CUDA_ERROR_OUT_OF_MEMORY,
+                                           CUDA_ERROR_ILLEGAL_ADDRESS));
 
 // As when a second instance of a model is asked for and there is no room.
 TEST(CudaDeviceTest, ALaneThatCouldNotBeMadeIsMadeLater) {

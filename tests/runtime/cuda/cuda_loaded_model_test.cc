@@ -125,12 +125,17 @@ TEST_F(EveryCallTest, AFatalErrorIsADeviceFaultWhereverItComes) {
     NegModel neg;
     ASSERT_NO_FATAL_FAILURE(Start(neg));
     neg.cuda.FailCall(n, CUDA_ERROR_ILLEGAL_ADDRESS);
-    const auto made = neg.Prepare({1, 4});
+    auto made = neg.Prepare({1, 4});
     if (!made.ok()) {
       ++refused;
       EXPECT_TRUE(IsDeviceFault(made.status())) << n << " " << made.status();
     }
+    made = absl::CancelledError("");
     served_ = nullptr;
+    neg.model = nullptr;
+    neg.device = nullptr;
+    EXPECT_EQ(neg.cuda.live(), FakeCudaCounts{}) << "call " << n;
+    EXPECT_THAT(neg.cuda.misuses(), IsEmpty()) << "call " << n;
   }
   EXPECT_GT(refused, calls * 3 / 4);
 }
@@ -148,22 +153,21 @@ std::shared_ptr<const graph::Graph> NegAndSoftmax() {
 
 // Adds a softmax that passes on what it is given.
 void AddSoftmax(NegModel& neg) {
-  neg.cuda.AddKernel("reprise_softmax_team_f32",
-                     {sizeof(CUdeviceptr), sizeof(CUdeviceptr),
-                      sizeof(kernels::SoftmaxParams)},
-                     [](const testing::FakeKernelCall& call) {
-                       const auto params =
-                           call.Value<kernels::SoftmaxParams>(2);
-                       const auto count =
-                           static_cast<size_t>(params.outer * params.length);
-                       const auto* const x = call.Pointer<float>(0, count);
-                       auto* const y = call.Pointer<float>(1, count);
-                       if (x == nullptr || y == nullptr) return;
-                       std::copy(x, x + count, y);
-                     });
+  neg.cuda.AddKernel(
+      "reprise_softmax_team_f32",
+      {sizeof(CUdeviceptr), sizeof(CUdeviceptr),
+       sizeof(kernels::SoftmaxParams)},
+      [](const testing::FakeKernelCall& call) {
+        const auto params = call.Value<kernels::SoftmaxParams>(2);
+        const auto count = static_cast<size_t>(params.outer * params.length);
+        const auto* const x = call.Pointer<float>(0, count);
+        auto* const y = call.Pointer<float>(1, count);
+        if (x == nullptr || y == nullptr) return;
+        std::copy(x, x + count, y);
+      });
 }
 
-TEST(CudaLoadedModelTest, WhatNobodyWroteIsNotPassedOn) {
+TEST(CudaLoadedModelTest, AnAnswerMadeOfWhatNobodyWroteIsRefused) {
   for (const size_t unwritten : {0, 1}) {
     NegModel neg([unwritten](const float* x, float* y, size_t count) {
       for (size_t i = 0; i + unwritten < count; ++i) y[i] = -x[i];
@@ -182,6 +186,16 @@ TEST(CudaLoadedModelTest, WhatNobodyWroteIsNotPassedOn) {
                                      AllOf(HasSubstr("rung 1: output 'y'"),
                                            HasSubstr("at element 3"))));
   }
+}
+
+TEST(CudaLoadedModelTest, AnOutputThatNobodyWroteIsRefused) {
+  NegModel neg([](const float* x, float* y, size_t count) {
+    for (size_t i = 0; i + 1 < count; ++i) y[i] = -x[i];
+  });
+  ASSERT_THAT(neg.Load(), IsOk());
+  EXPECT_THAT(neg.Prepare({1}), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                         AllOf(HasSubstr("output 'y'"),
+                                               HasSubstr("at element 3"))));
 }
 
 TEST(CudaLoadedModelTest, VariantsOfOneLaneShareItsArenaAndSlots) {
