@@ -184,6 +184,7 @@ class EmulatedDevice final : public Device {
     cuda::LoweringOptions lowering;
     lowering.arch = 90;
     lowering.has_cublaslt = true;
+    lowering.chains = cuda::Chains::kWritten;
     lowering.precision = PrecisionOf(options.precision);
     return std::make_unique<EmulatedModel>(std::move(inner), std::move(copy),
                                            signature, lowering, kernels_);
