@@ -291,7 +291,7 @@ absl::Status Try(const std::vector<std::string>& args, float trigger) {
   const auto callers = MakeCallers(args[0], args[1], args[2], **client, clock);
   if (!callers.ok()) return callers.status();
   ReadinessWatch readiness(**client, clock);
-  const absl::Status started = readiness.Start();
+  absl::Status started = readiness.Start();
   if (!started.ok()) return started;
 
   Record record(clock);

@@ -72,7 +72,7 @@ constexpr std::array<const char*, 3> kWayNames = {"PTX at load", "templates",
                                                   "a kernel each"};
 
 absl::Duration Median(std::vector<absl::Duration>& times) {
-  const auto middle = times.begin() + static_cast<long>(times.size() / 2);
+  const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
 }
@@ -389,4 +389,5 @@ int Main() {
 }  // namespace
 }  // namespace reprise::bench
 
-int main() { return reprise::bench::Main(); }
+// What is thrown ends the program, as it should.
+int main() { return reprise::bench::Main(); }  // NOLINT

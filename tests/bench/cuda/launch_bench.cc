@@ -42,7 +42,7 @@ constexpr int kWarmUps = 200;
 absl::Duration Quantile(std::vector<absl::Duration>& times, double q) {
   const auto index =
       static_cast<size_t>(q * static_cast<double>(times.size() - 1));
-  std::nth_element(times.begin(), times.begin() + static_cast<long>(index),
+  std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(index),
                    times.end());
   return times[index];
 }
