@@ -101,18 +101,18 @@ absl::Status CudaLoadedModel::LowerRungs(const VariantKey& dims,
   return absl::OkStatus();
 }
 
+// A module is named by its text, and stays for the next model that has it.
 absl::Status CudaLoadedModel::LoadModules(const CurrentContext& current,
                                           const VariantDraft& draft) {
   for (const Program& program : draft.programs) {
     for (const GeneratedModule& module : program.modules) {
-      if (modules_.contains(module.name)) continue;
+      if (host_.modules.Has(module.name)) continue;
       REPRISE_RETURN_IF_ERROR(host_.measured.Run(
           current, LoadStep::kLoadModule, MemoryUse::kCode, [&] {
             const auto bytes = std::as_bytes(
                 std::span(module.ptx.c_str(), module.ptx.size() + 1));
             return host_.modules.Add(current, module.name, bytes);
           }));
-      modules_.insert(module.name);
     }
   }
   return absl::OkStatus();

@@ -61,7 +61,6 @@ class CudaLoadedModel final : public LoadedModel {
   const LoadOptions options_;
   LoweringOptions lowering_;
   WeightStore weights_;
-  std::set<std::string> modules_;   // of our own, those that are loaded
   std::set<std::string> products_;  // algorithms whose code is loaded
   RungChoices choices_;             // of variants whose rows have been compared
 };

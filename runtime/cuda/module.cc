@@ -74,6 +74,11 @@ absl::Status Modules::Add(const CurrentContext& current, absl::string_view name,
   return absl::OkStatus();
 }
 
+bool Modules::Has(const std::string& entry) const {
+  absl::MutexLock lock(&mu_);
+  return kernels_.contains(entry);
+}
+
 bool Modules::IsLoaded(const std::string& entry, unsigned shared_bytes) const {
   absl::MutexLock lock(&mu_);
   const auto it = kernels_.find(entry);

@@ -44,6 +44,8 @@ class Modules {
                                   const std::string& entry,
                                   unsigned shared_bytes)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // Whether a module that has been added has it.
+  bool Has(const std::string& entry) const ABSL_LOCKS_EXCLUDED(mu_);
   // Whether Find has only to look it up.
   bool IsLoaded(const std::string& entry, unsigned shared_bytes) const
       ABSL_LOCKS_EXCLUDED(mu_);

@@ -42,7 +42,9 @@ class ModulesTest : public ::testing::Test {
 
 TEST_F(ModulesTest, AKernelIsLoadedWhenItIsLookedUp) {
   cuda_.AddKernel("add", {});
+  EXPECT_FALSE(modules_.Has("add"));
   ASSERT_THAT(modules_.Add(*current_, "binary", kImage), IsOk());
+  EXPECT_TRUE(modules_.Has("add"));
   EXPECT_FALSE(modules_.IsLoaded("add", 0));
   const auto first = modules_.Find(*current_, "add", 0);
   ASSERT_THAT(first, IsOk());
