@@ -67,6 +67,10 @@ absl::StatusOr<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::Create(
       new CudaLoadedModel(std::move(host), std::move(copy),
                           std::move(signature), std::move(options)));
   model->lowering_.precision = precision;
+  const std::vector<std::string>& off = model->options_.fusions_off;
+  if (std::ranges::find(off, kAllFusions) != off.end()) {
+    model->lowering_.chains = Chains::kNodeByNode;
+  }
   if (model->host_.reference) model->source_ = std::move(graph);
   return model;
 }

@@ -1,5 +1,6 @@
 // Proof by event times that copies overlap computation, on the first GPU that
 // can be used; skipped, with the reason, where there is none.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -117,7 +118,7 @@ TEST_F(CudaOverlapTest, TheNextBatchIsCopiedInWhileThisOneRuns) {
       absl::FormatDuration(graphs).c_str(),
       absl::FormatDuration(copied).c_str(),
       absl::FormatDuration(hidden).c_str());
-  EXPECT_GT(hidden, copied / 2);
+  EXPECT_GT(hidden, std::min(copied, graphs) / 2);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/runtime/cuda/emulation/emulated_device.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -184,7 +185,10 @@ class EmulatedDevice final : public Device {
     cuda::LoweringOptions lowering;
     lowering.arch = 90;
     lowering.has_cublaslt = true;
-    lowering.chains = cuda::Chains::kWritten;
+    const bool chains = std::ranges::find(options.fusions_off, kAllFusions) ==
+                        options.fusions_off.end();
+    lowering.chains =
+        chains ? cuda::Chains::kWritten : cuda::Chains::kNodeByNode;
     lowering.precision = PrecisionOf(options.precision);
     return std::make_unique<EmulatedModel>(std::move(inner), std::move(copy),
                                            signature, lowering, kernels_);
