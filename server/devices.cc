@@ -115,8 +115,9 @@ absl::StatusOr<std::vector<DeviceToMake>> Gpus(const ServerOptions& options,
     cuda.cublaslt = cublaslt;
     cuda.strict_graphs = options.strict_graphs;
     cuda.load_step = options.load_step;
-    if (options.verify == VerifyChoice::kCpu)
+    if (options.verify == VerifyChoice::kCpu) {
       cuda.reference = OnCpu(options, clock);
+    }
     DeviceToMake device;
     device.gpu_index = gpu.ordinal;
     device.make = [=, &driver, &clock] {

@@ -108,7 +108,6 @@ absl::StatusOr<std::unique_ptr<LoadedModel>> CudaDevice::Load(
   LoweringOptions lowering;
   lowering.arch = gpu_.major * 10 + gpu_.minor;
   lowering.has_cublaslt = products_.has_value();
-  lowering.chains = Chains::kWritten;
   const CudaModelHost host{
       .context = *context_,
       .lane = [this](int lane) { return LaneFor(lane); },

@@ -111,7 +111,8 @@ absl::Status CudaExecutable::Issue(HostSlot& slot, RunRecord& run, int rows,
     REPRISE_RETURN_IF_ERROR(WaitFor(before->done, in));
   }
   if (overlaps) REPRISE_RETURN_IF_ERROR(Record(run.in_begin, in));
-  REPRISE_RETURN_IF_ERROR(CopyIn(slot, bank, rows, in));
+  REPRISE_RETURN_IF_ERROR(CopyIn(
+      slot, bank, rows, ladder_[static_cast<size_t>(run.rung)].rows, in));
   if (overlaps) {
     REPRISE_RETURN_IF_ERROR(Record(run.in_end, in));
     REPRISE_RETURN_IF_ERROR(WaitFor(run.in_end, compute));
@@ -134,8 +135,7 @@ absl::Status CudaExecutable::Issue(HostSlot& slot, RunRecord& run, int rows,
 }
 
 absl::Status CudaExecutable::CopyIn(const HostSlot& slot, CUdeviceptr bank,
-                                    int rows, CUstream stream) const {
-  const int rung = ladder_[static_cast<size_t>(RungFor(ladder_, rows))].rows;
+                                    int rows, int rung, CUstream stream) const {
   const SlotBuffers buffers = slot.buffers();
   for (size_t k = 0; k < layout_.inputs.size(); ++k) {
     const SlotLayout::Tensor& tensor = layout_.inputs[k];

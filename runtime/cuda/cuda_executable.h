@@ -83,8 +83,9 @@ class CudaExecutable final : public Executable {
 
  private:
   absl::Status Issue(HostSlot& slot, RunRecord& run, int rows, RunKind kind);
+  // `rung`: the rows that there are with the padding.
   absl::Status CopyIn(const HostSlot& slot, CUdeviceptr bank, int rows,
-                      CUstream stream) const;
+                      int rung, CUstream stream) const;
   absl::Status Pad(CUdeviceptr rows_at, size_t row_bytes, int rows, int rung,
                    CUstream stream) const;
   absl::Status CopyOut(const HostSlot& slot, CUdeviceptr bank, int rows,

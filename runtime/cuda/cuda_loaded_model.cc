@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
@@ -51,38 +52,42 @@ absl::Status RefuseStrings(const Signature& signature) {
 
 }  // namespace
 
+absl::StatusOr<LoweringOptions> LoweringFor(LoweringOptions device,
+                                            const LoadOptions& options) {
+  REPRISE_ASSIGN_OR_RETURN(device.precision, ParsePrecision(options.precision));
+  const bool fuses = std::ranges::find(options.fusions_off, kAllFusions) ==
+                     options.fusions_off.end();
+  device.chains = fuses ? Chains::kWritten : Chains::kNodeByNode;
+  return device;
+}
+
 absl::StatusOr<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::Create(
     CudaModelHost host, std::shared_ptr<const graph::Graph> graph,
     Signature signature, LoadOptions options) {
   REPRISE_RETURN_IF_ERROR(RefuseStrings(signature));
   REPRISE_ASSIGN_OR_RETURN(const ops::FuseOptions fusions,
                            FuseOptionsWithout(options.fusions_off, "the GPU"));
-  REPRISE_ASSIGN_OR_RETURN(const Precision precision,
-                           ParsePrecision(options.precision));
+  REPRISE_ASSIGN_OR_RETURN(const LoweringOptions lowering,
+                           LoweringFor(host.lowering, options));
   auto copy = std::make_unique<graph::Graph>(*graph);
   REPRISE_RETURN_IF_ERROR(
       ops::FoldConstants(*copy, {}, host.evaluate).status());
   REPRISE_RETURN_IF_ERROR(ops::Fuse(*copy, fusions).status());
   auto model = absl::WrapUnique(
-      new CudaLoadedModel(std::move(host), std::move(copy),
+      new CudaLoadedModel(std::move(host), lowering, std::move(copy),
                           std::move(signature), std::move(options)));
-  model->lowering_.precision = precision;
-  const std::vector<std::string>& off = model->options_.fusions_off;
-  if (std::ranges::find(off, kAllFusions) != off.end()) {
-    model->lowering_.chains = Chains::kNodeByNode;
-  }
   if (model->host_.reference) model->source_ = std::move(graph);
   return model;
 }
 
-CudaLoadedModel::CudaLoadedModel(CudaModelHost host,
+CudaLoadedModel::CudaLoadedModel(CudaModelHost host, LoweringOptions lowering,
                                  std::unique_ptr<const graph::Graph> graph,
                                  Signature signature, LoadOptions options)
     : host_(std::move(host)),
       graph_(std::move(graph)),
       signature_(std::move(signature)),
       options_(std::move(options)),
-      lowering_(host_.lowering),
+      lowering_(lowering),
       weights_(host_.context, host_.steps) {}
 
 absl::Status CudaLoadedModel::LowerRungs(const VariantKey& dims,
@@ -223,6 +228,12 @@ absl::StatusOr<std::unique_ptr<Executable>> CudaLoadedModel::Prepare(
   REPRISE_ASSIGN_OR_RETURN(const CurrentContext current,
                            CurrentContext::Enter(host_.context));
   VariantDraft draft;
+  // Of a load that fails; else the executable has them.
+  const absl::Cleanup drop_graphs = [&] {
+    if (draft.rungs.empty()) return;
+    host_.measured.Free(current, MemoryUse::kGraphs,
+                        [&] { draft.rungs.clear(); });
+  };
   REPRISE_ASSIGN_OR_RETURN(draft.lane, host_.lane(lane));
   draft.signature = BindSymbols(signature_, dims);
   const std::vector<int>* const kept = choices_.Find(dims, ladder);
@@ -260,11 +271,10 @@ std::unique_ptr<CudaExecutable> CudaLoadedModel::MakeExecutable(
   const CudaShared shared{host_.context, *draft.lane,     host_.slots,
                           host_.records, host_.attention, host_.measured,
                           host_.clock,   host_.observer};
-  auto executable = std::make_unique<CudaExecutable>(
+  return std::make_unique<CudaExecutable>(
       shared, draft.signature, draft.ladder, std::exchange(draft.rungs, {}),
       draft.layout, ArenaNeed{draft.arena_bytes, draft.live_bytes},
       std::move(draft.holds));
-  return executable;
 }
 
 }  // namespace reprise::cuda

@@ -22,6 +22,11 @@
 
 namespace reprise::cuda {
 
+// How a model is lowered that is loaded with `options` onto a GPU of which
+// `device` says what it has. INVALID_ARGUMENT: there is no such precision.
+absl::StatusOr<LoweringOptions> LoweringFor(LoweringOptions device,
+                                            const LoadOptions& options);
+
 // Lifecycle and threads: as LoadedModel.
 class CudaLoadedModel final : public LoadedModel {
  public:
@@ -37,7 +42,8 @@ class CudaLoadedModel final : public LoadedModel {
   int64_t weight_bytes() const override { return weights_.bytes(); }
 
  private:
-  CudaLoadedModel(CudaModelHost host, std::unique_ptr<const graph::Graph> graph,
+  CudaLoadedModel(CudaModelHost host, LoweringOptions lowering,
+                  std::unique_ptr<const graph::Graph> graph,
                   Signature signature, LoadOptions options);
 
   absl::Status LowerRungs(const VariantKey& dims,
@@ -59,7 +65,7 @@ class CudaLoadedModel final : public LoadedModel {
   std::shared_ptr<const graph::Graph> source_;  // null: nothing is compared
   const Signature signature_;
   const LoadOptions options_;
-  LoweringOptions lowering_;
+  const LoweringOptions lowering_;
   WeightStore weights_;
   std::set<std::string> products_;  // algorithms whose code is loaded
   RungChoices choices_;             // of variants whose rows have been compared

@@ -48,7 +48,7 @@ struct CudaModelHost {
   Clock& clock;
   const EvaluateFn& evaluate;
   const ReferenceFn& reference;        // null: nothing is compared
-  LoweringOptions lowering;            // precision apart
+  LoweringOptions lowering;            // what the device has: LoweringFor
   bool strict_graphs = true;           // as in CudaDeviceOptions
   DeviceObserver* observer = nullptr;  // null: nobody counts
   GraphProbe* probe = nullptr;         // null: none

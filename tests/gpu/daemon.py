@@ -15,6 +15,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 NO_GPU = 77
+POLL = 0.002  # between two looks at a process of its own, which has no clock to drive
 
 
 def root():
@@ -142,7 +143,7 @@ class Daemon:
                 return True
             if self.process.poll() is not None:
                 return False
-            time.sleep(0.002)
+            time.sleep(POLL)
         return False
 
     def page(self, path):
@@ -160,7 +161,7 @@ class Daemon:
                 return True
             if self.process.poll() is not None:
                 return False
-            time.sleep(0.002)
+            time.sleep(POLL)
         return False
 
     def metrics(self):

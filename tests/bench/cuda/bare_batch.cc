@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 
 #include <cstdint>
-#include <cstring>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,33 +24,6 @@ constexpr char kKernel[] = "reprise_relu_f32";
 constexpr int64_t kElementsPerThread = 4;
 constexpr unsigned kThreads = 256;
 
-constexpr char kStamps[] = R"ptx(
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry stamp_begin(.param .u64 word, .param .u64 host)
-{
-  .reg .b64 %rd<3>;
-  ld.param.u64 %rd1, [word];
-  cvta.to.global.u64 %rd1, %rd1;
-  mov.u64 %rd2, %globaltimer;
-  st.global.u64 [%rd1], %rd2;
-  ret;
-}
-.visible .entry stamp_end(.param .u64 word, .param .u64 host)
-{
-  .reg .b64 %rd<5>;
-  ld.param.u64 %rd1, [word];
-  ld.param.u64 %rd2, [host];
-  cvta.to.global.u64 %rd1, %rd1;
-  cvta.to.global.u64 %rd2, %rd2;
-  mov.u64 %rd3, %globaltimer;
-  ld.global.u64 %rd4, [%rd1];
-  st.global.v2.u64 [%rd2], {%rd4, %rd3};
-  ret;
-}
-)ptx";
-
 absl::StatusOr<cuda::UniqueEvent> MakeEvent(const Driver& driver,
                                             unsigned flags) {
   CUevent event = nullptr;
@@ -72,16 +43,8 @@ absl::StatusOr<std::unique_ptr<BareLane>> BareLane::Create(
   REPRISE_ASSIGN_OR_RETURN(lane->copy_out_, cuda::MakeStream(current));
   REPRISE_ASSIGN_OR_RETURN(const CUfunction kernel,
                            modules.Find(current, kKernel, 0));
-  REPRISE_RETURN_IF_ERROR(
-      modules.Add(current, "stamps", std::as_bytes(std::span(kStamps))));
-  REPRISE_ASSIGN_OR_RETURN(lane->stamp_begin_,
-                           modules.Find(current, "stamp_begin", 0));
-  REPRISE_ASSIGN_OR_RETURN(lane->stamp_end_,
-                           modules.Find(current, "stamp_end", 0));
-  REPRISE_ASSIGN_OR_RETURN(lane->stamp_,
-                           cuda::DeviceBuffer::Allocate(current, 8));
   REPRISE_ASSIGN_OR_RETURN(lane->stamps_,
-                           cuda::PinnedBuffer::Allocate(current, 16));
+                           cuda::GraphStamps::Create(current, modules));
   void* const library = dlopen("libcuda.so.1", RTLD_NOW);
   lane->record_node_ = reinterpret_cast<decltype(lane->record_node_)>(
       dlsym(library, "cuEventRecordWithFlags"));
@@ -171,25 +134,12 @@ absl::Status BareLane::IssueTimed(Timing timing, CUfunction kernel, Bank& bank,
   const bool nodes = timing == Timing::kNodes || timing == Timing::kMoved;
   if (nodes) REPRISE_RETURN_IF_ERROR(node(bank.graph_begin));
   if (timing == Timing::kStamps) {
-    REPRISE_RETURN_IF_ERROR(IssueStamp(stamp_begin_, stream));
+    REPRISE_RETURN_IF_ERROR(stamps_->Begin(stream));
   }
   REPRISE_RETURN_IF_ERROR(IssueKernels(kernel, bank.data.address(), stream));
   if (nodes) return node(bank.graph_end);
-  if (timing == Timing::kStamps) return IssueStamp(stamp_end_, stream);
+  if (timing == Timing::kStamps) return stamps_->End(stream);
   return absl::OkStatus();
-}
-
-absl::Status BareLane::IssueStamp(CUfunction kernel, CUstream stream) const {
-  CUlaunchConfig config = {};
-  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
-  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
-  config.hStream = stream;
-  CUdeviceptr word = stamp_.address();
-  void* host = stamps_.data();
-  void* arguments[] = {&word, &host};
-  return ToStatus(driver_,
-                  driver_.LaunchKernelEx(&config, kernel, arguments, nullptr),
-                  "a stamp");
 }
 
 absl::Status BareLane::IssueKernels(CUfunction kernel, CUdeviceptr data,
@@ -271,6 +221,7 @@ absl::Status BareLane::Submit(Copies copies, Timing timing) {
   REPRISE_RETURN_IF_ERROR(
       ToStatus(driver_, driver_.GraphLaunch(graph.exec.get(), compute),
                "cuGraphLaunch"));
+  if (timing == Timing::kStamps) replay_ = stamps_->Number();
   if (around || streams) {
     REPRISE_RETURN_IF_ERROR(Record(bank.graph_end, compute));
   }
@@ -287,9 +238,9 @@ absl::Status BareLane::Await() {
   }
   REPRISE_RETURN_IF_ERROR(ToStatus(driver_, result, "cuEventQuery"));
   if (timing_ == Timing::kStamps) {
-    uint64_t stamps[2];
-    std::memcpy(stamps, stamps_.data(), sizeof(stamps));
-    graph_ = absl::Nanoseconds(static_cast<int64_t>(stamps[1] - stamps[0]));
+    REPRISE_ASSIGN_OR_RETURN(const cuda::GraphStamps::Span span,
+                             stamps_->Of(replay_));
+    graph_ = span.took;
   } else if (timing_ != Timing::kNone) {
     float milliseconds = 0;
     REPRISE_RETURN_IF_ERROR(

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "runtime/cuda/captured_graph.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/graph_stamps.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/module.h"
@@ -32,7 +34,7 @@ enum class Timing {
   kEvents,  // one before and one after the graph
   kNodes,   // the same as nodes of the graph
   kMoved,   // nodes that are given other events before each launch
-  kStamps,  // kernels at its ends, which write the GPU's clock to host memory
+  kStamps,  // by GraphStamps, as an Executable's
 };
 inline constexpr int kTimings = 5;
 
@@ -82,7 +84,6 @@ class BareLane {
   absl::Status IssueKernels(CUfunction kernel, CUdeviceptr data,
                             CUstream stream) const;
   absl::Status FindNodes(Bank& bank) const;
-  absl::Status IssueStamp(CUfunction kernel, CUstream stream) const;
   absl::Status IssueTimed(Timing timing, CUfunction kernel, Bank& bank,
                           CUstream stream) const;
   absl::Status CopyIn(Bank& bank, CUstream stream) const;
@@ -95,10 +96,8 @@ class BareLane {
   cuda::UniqueStream compute_;
   cuda::UniqueStream copy_in_;
   cuda::UniqueStream copy_out_;
-  CUfunction stamp_begin_ = nullptr;
-  CUfunction stamp_end_ = nullptr;
-  cuda::DeviceBuffer stamp_;
-  cuda::PinnedBuffer stamps_;
+  std::unique_ptr<cuda::GraphStamps> stamps_;
+  uint64_t replay_ = 0;  // of the last graph that has stamps
   decltype(&cuEventRecordWithFlags) record_node_ = nullptr;
   decltype(&cuGraphExecEventRecordNodeSetEvent) move_node_ = nullptr;
   std::array<Bank, kBanks> banks_;

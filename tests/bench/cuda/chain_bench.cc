@@ -27,7 +27,6 @@
 #include "runtime/cuda/captured_graph.h"
 #include "runtime/cuda/cuda_lowering.h"
 #include "runtime/cuda/graph_stamps.h"
-#include "runtime/cuda/kernels.h"
 #include "runtime/cuda/kernels/params.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/module.h"
@@ -35,13 +34,12 @@
 #include "runtime/cuda/program.h"
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/weight_store.h"
-#include "runtime/device/fault.h"
 #include "runtime/device/load_steps.h"
 #include "runtime/onnx/importer.h"
 #include "runtime/ops/bound_graph.h"
 #include "runtime/ops/infer_signature.h"
 #include "tests/bench/cuda/chain_model.h"
-#include "tests/testing/first_gpu.h"
+#include "tests/bench/cuda/on_first_gpu.h"
 
 asm(R"(
   .pushsection .rodata, "a"
@@ -340,18 +338,8 @@ void ChainBench::PrintCodeTimes() const {
   }
 }
 
-absl::Status RunAll() {
-  REPRISE_ASSIGN_OR_RETURN(const cuda::GpuInfo gpu, testing::FirstGpu());
-  REPRISE_ASSIGN_OR_RETURN(const cuda::Driver* const driver,
-                           testing::TheDriver());
-  REPRISE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::PrimaryContext> context,
-                           cuda::PrimaryContext::Retain(*driver, gpu.device));
-  REPRISE_ASSIGN_OR_RETURN(const cuda::CurrentContext current,
-                           cuda::CurrentContext::Enter(*context));
-  cuda::Modules modules;
-  for (const cuda::KernelImage& image : cuda::KernelImages()) {
-    REPRISE_RETURN_IF_ERROR(modules.Add(current, image.name, image.fatbin));
-  }
+absl::Status RunAll(const cuda::CurrentContext& current,
+                    cuda::Modules& modules) {
   ChainBench bench(current, modules);
   REPRISE_RETURN_IF_ERROR(bench.Start());
   std::printf(
@@ -378,12 +366,7 @@ int Main() {
   // What another run has compiled is not to be measured. The driver reads it
   // when it is opened.
   setenv("CUDA_CACHE_DISABLE", "1", /*overwrite=*/1);
-  const absl::Status status = RunAll();
-  if (status.ok()) return 0;
-  const bool skipped = absl::IsUnavailable(status) && !IsDeviceFault(status);
-  std::printf("%s: %s\n", skipped ? "skipped" : "FAILED",
-              std::string(status.message()).c_str());
-  return skipped ? 77 : 1;
+  return OnFirstGpu(RunAll);
 }
 
 }  // namespace

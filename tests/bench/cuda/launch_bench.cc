@@ -20,13 +20,13 @@
 #include "absl/time/time.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status_macros.h"
-#include "runtime/cuda/kernels.h"
 #include "runtime/device/device.h"
 #include "runtime/device/fault.h"
 #include "runtime/onnx/importer.h"
 #include "runtime/ops/infer_signature.h"
 #include "runtime/tensor/host_tensor.h"
 #include "tests/bench/cuda/bare_batch.h"
+#include "tests/bench/cuda/on_first_gpu.h"
 #include "tests/conformance/networks/networks.h"
 #include "tests/testing/first_gpu.h"
 #include "tests/testing/onnx_builder.h"
@@ -322,20 +322,10 @@ absl::Status BackToBackTable(Device& device) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> RunAll() {
+absl::Status RunAll(const cuda::CurrentContext& current,
+                    cuda::Modules& modules) {
   REPRISE_ASSIGN_OR_RETURN(const std::unique_ptr<Device> device,
                            testing::MakeFirstGpuDevice(RealClock::Get()));
-  REPRISE_ASSIGN_OR_RETURN(const cuda::GpuInfo gpu, testing::FirstGpu());
-  REPRISE_ASSIGN_OR_RETURN(const cuda::Driver* const driver,
-                           testing::TheDriver());
-  REPRISE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::PrimaryContext> context,
-                           cuda::PrimaryContext::Retain(*driver, gpu.device));
-  REPRISE_ASSIGN_OR_RETURN(const cuda::CurrentContext current,
-                           cuda::CurrentContext::Enter(*context));
-  cuda::Modules modules;
-  for (const cuda::KernelImage& image : cuda::KernelImages()) {
-    REPRISE_RETURN_IF_ERROR(modules.Add(current, image.name, image.fatbin));
-  }
   bool reached = false;
   {
     REPRISE_ASSIGN_OR_RETURN(const Model model, OneKernel(*device));
@@ -347,25 +337,11 @@ absl::StatusOr<bool> RunAll() {
   REPRISE_RETURN_IF_ERROR(BackToBackTable(*device));
   REPRISE_RETURN_IF_ERROR(TimingsTable(current, modules));
   REPRISE_RETURN_IF_ERROR(CopiesTable(current, modules));
-  return reached;
-}
-
-int Main() {
-  const absl::StatusOr<bool> reached = RunAll();
-  if (absl::IsUnavailable(reached.status()) &&
-      !IsDeviceFault(reached.status())) {
-    std::printf("skipped: %s\n",
-                std::string(reached.status().message()).c_str());
-    return 77;
-  }
-  if (!reached.ok()) {
-    std::printf("FAILED: %s\n", reached.status().ToString().c_str());
-    return 1;
-  }
-  return *reached ? 0 : 1;
+  return reached ? absl::OkStatus()
+                 : absl::DeadlineExceededError("the bar is missed");
 }
 
 }  // namespace
 }  // namespace reprise::bench
 
-int main() { return reprise::bench::Main(); }
+int main() { return reprise::bench::OnFirstGpu(reprise::bench::RunAll); }

@@ -23,10 +23,6 @@ class ArenaTest : public ContextFixture {
     ASSERT_THAT(arena, IsOk());
     arena_ = *std::move(arena);
   }
-  void TearDown() override {
-    arena_ = nullptr;
-    ContextFixture::TearDown();
-  }
 
   std::unique_ptr<Arena> arena_;
 };

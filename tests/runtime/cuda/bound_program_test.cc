@@ -51,12 +51,6 @@ class BoundProgramTest : public ContextFixture {
         {.name = "Step", .scratch_bytes = 64, .scratch_offset = 256}};
     program_.steps = {{}};
   }
-  void TearDown() override {
-    memory_ = DeviceBuffer();
-    stream_.reset();
-    modules_ = nullptr;
-    ContextFixture::TearDown();
-  }
 
   CUdeviceptr At(CUdeviceptr offset) const {
     return memory_.address() + offset;

@@ -27,11 +27,6 @@ class CapturedGraphTest : public ContextFixture {
     buffer_ = *std::move(buffer);
     std::memset(cuda_.Host(buffer_.address(), 64), 0, 64);
   }
-  void TearDown() override {
-    stream_.reset();
-    buffer_ = DeviceBuffer();
-    ContextFixture::TearDown();
-  }
 
   absl::Status Fill(CUstream stream, unsigned char value) {
     return ToStatus(

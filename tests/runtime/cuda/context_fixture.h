@@ -12,10 +12,14 @@
 
 namespace reprise::cuda {
 
-// What a test made dies before it ends: nothing may be left, and nothing may
-// have been misused.
+// When all members of a test are gone nothing may be left, and nothing may have
+// been misused.
 class ContextFixture : public ::testing::Test {
  protected:
+  ~ContextFixture() override {
+    EXPECT_EQ(cuda_.live(), before_);
+    EXPECT_THAT(cuda_.misuses(), ::testing::IsEmpty());
+  }
   void SetUp() override {
     ASSERT_EQ(cuda_.driver().Init(0), CUDA_SUCCESS);
     auto context = PrimaryContext::Retain(cuda_.driver(), 0);
@@ -25,10 +29,6 @@ class ContextFixture : public ::testing::Test {
     ASSERT_THAT(current, testing::IsOk());
     current_ = std::make_unique<CurrentContext>(*std::move(current));
     before_ = cuda_.live();
-  }
-  void TearDown() override {
-    EXPECT_EQ(cuda_.live(), before_);
-    EXPECT_THAT(cuda_.misuses(), ::testing::IsEmpty());
   }
 
   testing::FakeCuda cuda_;

@@ -198,6 +198,21 @@ TEST(CudaLoadedModelTest, AnOutputThatNobodyWroteIsRefused) {
                                                HasSubstr("at element 3"))));
 }
 
+TEST(CudaLoadedModelTest, GraphsOfALoadThatFailsAreNotCountedAfterIt) {
+  NegModel neg;
+  neg.cuda.SetGraphBytes(4096);
+  ASSERT_THAT(neg.Load(), IsOk());
+  const auto served = neg.Prepare({1});
+  ASSERT_THAT(served, IsOk());
+  const int64_t before = neg.device->memory().graphs;
+  EXPECT_EQ(before, kBanks * 4096);
+  neg.cuda.FailAt("GraphInstantiateWithParams", kBanks + 1,
+                  CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(neg.Prepare({1, 2}),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(neg.device->memory().graphs, before);
+}
+
 TEST(CudaLoadedModelTest, VariantsOfOneLaneShareItsArenaAndSlots) {
   NegModel neg;
   ASSERT_THAT(neg.Load(), IsOk());

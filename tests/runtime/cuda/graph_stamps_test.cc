@@ -8,35 +8,27 @@
 #include "gtest/gtest.h"
 #include "runtime/cuda/captured_graph.h"
 #include "runtime/cuda/stream.h"
-#include "tests/testing/fake_cuda.h"
+#include "tests/runtime/cuda/context_fixture.h"
 #include "tests/testing/fake_stamps.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::cuda {
 namespace {
 
-using ::reprise::testing::FakeCuda;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr std::byte kImage[4] = {};
 
 // A graph of one kernel, which takes 40 us, between two stamps.
-class GraphStampsTest : public ::testing::Test {
+class GraphStampsTest : public ContextFixture {
  protected:
   void SetUp() override {
+    ContextFixture::SetUp();
     testing::AddStampKernels(cuda_);
     cuda_.AddKernel("work", {});
     cuda_.SetKernelTime("work", absl::Microseconds(40));
-    ASSERT_EQ(cuda_.driver().Init(0), CUDA_SUCCESS);
-    auto context = PrimaryContext::Retain(cuda_.driver(), 0);
-    ASSERT_THAT(context, IsOk());
-    context_ = *std::move(context);
-    auto current = CurrentContext::Enter(*context_);
-    ASSERT_THAT(current, IsOk());
-    current_ = std::make_unique<CurrentContext>(*std::move(current));
     ASSERT_THAT(modules_.Add(*current_, "all", kImage), IsOk());
     auto stamps = GraphStamps::Create(*current_, modules_);
     ASSERT_THAT(stamps, IsOk());
@@ -46,7 +38,6 @@ class GraphStampsTest : public ::testing::Test {
     stream_ = *std::move(stream);
     ASSERT_NO_FATAL_FAILURE(Capture());
   }
-  void TearDown() override { EXPECT_THAT(cuda_.misuses(), IsEmpty()); }
 
   void Capture() {
     const auto work = modules_.Find(*current_, "work", 0);
@@ -76,9 +67,6 @@ class GraphStampsTest : public ::testing::Test {
     return stamps_->Number();
   }
 
-  FakeCuda cuda_;
-  std::unique_ptr<PrimaryContext> context_;
-  std::unique_ptr<CurrentContext> current_;
   Modules modules_;
   std::unique_ptr<GraphStamps> stamps_;
   UniqueStream stream_;

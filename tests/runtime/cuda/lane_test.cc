@@ -32,12 +32,6 @@ class LaneTest : public ContextFixture {
     }
     without_ = cuda_.live();
   }
-  void TearDown() override {
-    lane_ = nullptr;
-    EXPECT_EQ(cuda_.live(), without_);
-    modules_ = nullptr;
-    ContextFixture::TearDown();
-  }
   void Make() {
     auto lane = Lane::Create(*current_, *modules_, kReserved);
     ASSERT_THAT(lane, IsOk());

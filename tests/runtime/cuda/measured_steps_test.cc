@@ -6,37 +6,21 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/cuda/memory.h"
+#include "tests/runtime/cuda/context_fixture.h"
 #include "tests/testing/fake_clock.h"
-#include "tests/testing/fake_cuda.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::cuda {
 namespace {
 
 using ::reprise::testing::FakeClock;
-using ::reprise::testing::FakeCuda;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
-using ::testing::IsEmpty;
 
 constexpr int64_t kBytes = int64_t{4} << 20;
 
-class MeasuredStepsTest : public ::testing::Test {
+class MeasuredStepsTest : public ContextFixture {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(cuda_.driver().Init(0), CUDA_SUCCESS);
-    auto context = PrimaryContext::Retain(cuda_.driver(), 0);
-    ASSERT_THAT(context, IsOk());
-    context_ = *std::move(context);
-    auto current = CurrentContext::Enter(*context_);
-    ASSERT_THAT(current, IsOk());
-    current_ = std::make_unique<CurrentContext>(*std::move(current));
-  }
-  void TearDown() override {
-    buffer_ = DeviceBuffer();
-    EXPECT_THAT(cuda_.misuses(), IsEmpty());
-  }
-
   absl::Status Allocate() {
     auto buffer = DeviceBuffer::Allocate(*current_, kBytes);
     if (!buffer.ok()) return buffer.status();
@@ -46,9 +30,6 @@ class MeasuredStepsTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  FakeCuda cuda_;
-  std::unique_ptr<PrimaryContext> context_;
-  std::unique_ptr<CurrentContext> current_;
   LoadSteps steps_{clock_};
   MeasuredSteps measured_{steps_};
   DeviceBuffer buffer_;

@@ -6,37 +6,20 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/testing/fake_cuda.h"
+#include "tests/runtime/cuda/context_fixture.h"
 #include "tests/testing/status_matchers.h"
 
 namespace reprise::cuda {
 namespace {
 
-using ::reprise::testing::FakeCuda;
 using ::reprise::testing::IsOk;
 using ::reprise::testing::StatusIs;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr std::byte kImage[4] = {};
 
-// A context that is current, and modules to be.
-class ModulesTest : public ::testing::Test {
+class ModulesTest : public ContextFixture {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(cuda_.driver().Init(0), CUDA_SUCCESS);
-    auto context = PrimaryContext::Retain(cuda_.driver(), 0);
-    ASSERT_THAT(context, IsOk());
-    context_ = *std::move(context);
-    auto current = CurrentContext::Enter(*context_);
-    ASSERT_THAT(current, IsOk());
-    current_ = std::make_unique<CurrentContext>(*std::move(current));
-  }
-  void TearDown() override { EXPECT_THAT(cuda_.misuses(), IsEmpty()); }
-
-  FakeCuda cuda_;
-  std::unique_ptr<PrimaryContext> context_;
-  std::unique_ptr<CurrentContext> current_;
   Modules modules_;
 };
 

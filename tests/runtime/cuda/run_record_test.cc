@@ -34,12 +34,6 @@ class RunRecordTest : public ContextFixture {
     ASSERT_THAT(stream, IsOk());
     stream_ = *std::move(stream);
   }
-  void TearDown() override {
-    stream_.reset();
-    stamps_ = nullptr;
-    modules_ = nullptr;
-    ContextFixture::TearDown();
-  }
 
   // As a replay leaves its time, without a graph.
   void RunFor(absl::Duration time, RunRecord& run) {

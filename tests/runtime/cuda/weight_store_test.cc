@@ -32,11 +32,6 @@ class WeightStoreTest : public ContextFixture {
     stream_ = *std::move(stream);
     store_ = std::make_unique<WeightStore>(*context_, steps_);
   }
-  void TearDown() override {
-    store_ = nullptr;
-    stream_.reset();
-    ContextFixture::TearDown();
-  }
 
   void Add(std::shared_ptr<const HostTensor> tensor) {
     ASSERT_TRUE(store_->list().Add(tensor, DType::kFp32).ok());

@@ -1,6 +1,5 @@
 #include "tests/runtime/cuda/emulation/emulated_device.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include "runtime/cpu/evaluate.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/cuda_devices.h"
+#include "runtime/cuda/cuda_loaded_model.h"
 #include "runtime/cuda/cuda_lowering.h"
 #include "runtime/ops/fold_constants.h"
 #include "runtime/ops/fuse.h"
@@ -31,12 +31,6 @@ namespace {
 using testing::FakeCublasLt;
 using testing::FakeCuda;
 using testing::FakeKernelCall;
-
-cuda::Precision PrecisionOf(const std::string& name) {
-  if (name == "fp16") return cuda::Precision::kFp16;
-  if (name == "bf16") return cuda::Precision::kBf16;
-  return name == "tf32" ? cuda::Precision::kTf32 : cuda::Precision::kFp32;
-}
 
 // The names of the library's kernels, of what ptxas said as it compiled them.
 std::set<std::string> KernelNames() {
@@ -182,14 +176,9 @@ class EmulatedDevice final : public Device {
         const ops::FuseOptions fusions,
         FuseOptionsWithout(options.fusions_off, "the GPU"));
     REPRISE_RETURN_IF_ERROR(ops::Fuse(copy, fusions).status());
-    cuda::LoweringOptions lowering;
-    lowering.arch = 90;
-    lowering.has_cublaslt = true;
-    const bool chains = std::ranges::find(options.fusions_off, kAllFusions) ==
-                        options.fusions_off.end();
-    lowering.chains =
-        chains ? cuda::Chains::kWritten : cuda::Chains::kNodeByNode;
-    lowering.precision = PrecisionOf(options.precision);
+    REPRISE_ASSIGN_OR_RETURN(
+        const cuda::LoweringOptions lowering,
+        cuda::LoweringFor({.arch = 90, .has_cublaslt = true}, options));
     return std::make_unique<EmulatedModel>(std::move(inner), std::move(copy),
                                            signature, lowering, kernels_);
   }
